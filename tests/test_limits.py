@@ -18,7 +18,7 @@ from lengthwise.studies.spec import Study
 def test_counts() -> None:
     assert check_count(10, "n", 10) == 10
     for value in (11, -11, 10**5_000):
-        with pytest.raises(UsageError, match="n is at most 10"):
+        with pytest.raises(UsageError, match="n must be at most 10"):
             check_count(value, "n", 10)
     assert shown_count(10**400) == "a number of about 401 digits"
 
@@ -26,7 +26,7 @@ def test_counts() -> None:
 def test_numbers_in_texts() -> None:
     assert whole_number("12", "n", 20) == 12
     for text in ("21", "x", "", "9" * 5_000, "1e3"):
-        with pytest.raises(UsageError, match=r"n is .*at most 20, not"):
+        with pytest.raises(UsageError, match=r"n must be .*at most 20, not"):
             whole_number(text, "n", 20)
 
 

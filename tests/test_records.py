@@ -29,7 +29,7 @@ def test_interval_needs_its_ends_in_order(low, high):
 
 @pytest.mark.parametrize("level", [0, -0.5, 1.01, 95, math.nan])
 def test_level_is_a_probability(level):
-    with pytest.raises(ValueError, match="a level lies in"):
+    with pytest.raises(ValueError, match="a level must lie in"):
         Interval(0, 1, level)
 
 
@@ -70,13 +70,13 @@ def test_nan_is_not_a_value():
 @pytest.mark.parametrize(
     "make, settings, said",
     [
-        (Claim, ("x", 1, "", "guessed"), "kind is one of proved, certified, measured, predicted, heuristic, not"),
+        (Claim, ("x", 1, "", "guessed"), "kind must be one of proved, certified, measured, predicted, heuristic, not"),
         (
             Claim,
             ("x", 1, "", "proved", "true"),
-            "status is one of holds, refuted, vacuous, unknown, refused, not",
+            "status must be one of holds, refuted, vacuous, unknown, refused, not",
         ),
-        (Assumption, ("x", "hoped"), "check is one of checked, assumed, violated, not 'hoped'"),
+        (Assumption, ("x", "hoped"), "check must be one of checked, assumed, violated, not 'hoped'"),
     ],
 )
 def test_words_are_from_their_lists(make, settings, said):

@@ -254,7 +254,7 @@ def test_settings_take_the_type_of_their_field(things):
         ("lamp:watts=true", "thing 'lamp': watts takes a whole number, not True"),
         ("lamp:height=tall", "thing 'lamp': height takes a number, not 'tall'"),
         ("lamp:lit=1", "thing 'lamp': lit takes true or false, not 1"),
-        ("lamp:plug=four", "thing 'lamp': plug is one of two, three, not 'four'"),
+        ("lamp:plug=four", "thing 'lamp': plug must be one of two, three, not 'four'"),
         ("bright:wats=3", "the thing 'bright' has no setting 'wats'; did you mean 'watts'?"),
         ("cable", "the thing 'cable' needs metres, as in cable:metres=…"),
         ("cable:ends=x", "the thing 'cable' needs metres, as in cable:metres=…"),

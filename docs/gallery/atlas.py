@@ -16,12 +16,17 @@ rows = [
 ]
 chart = (
     alt.Chart(alt.Data(values=rows))
-    .properties(padding={"left": 60, "top": 5, "bottom": 30, "right": 30})  # fonts of other machines are wider
+    # Fonts of other machines are wider.
+    .properties(padding={"left": 60, "top": 5, "bottom": 30, "right": 30})
     .mark_rect()
     .encode(
         x=alt.X("encoding:N", title=None, axis=alt.Axis(labelAngle=-40)),
         y=alt.Y("task:N", title=None),
-        color=alt.Color("exact:Q", title="exact match", scale=alt.Scale(scheme="viridis", domain=[0, 1])),
+        color=alt.Color(
+            "exact:Q",
+            title="exact match",
+            scale=alt.Scale(scheme="viridis", domain=[0, 1]),
+        ),
     )
 )
 chart.save(sys.argv[1])

@@ -12,7 +12,18 @@ import lengthwise as lw
 from lengthwise.figures import curve_svg
 
 with tempfile.TemporaryDirectory() as folder:
-    small = {"depth": 1, "width": 32, "heads": 2, "steps": 150, "batch": 32, "items": 100}
-    run = lw.train("binary_majority", "none", train_size=10, test_size=30, **small, folder=folder)
+    run = lw.train(
+        "binary_majority",
+        "none",
+        train_size=10,
+        test_size=30,
+        depth=1,
+        width=32,
+        heads=2,
+        steps=150,
+        batch=32,
+        items=100,
+        folder=folder,
+    )
 
 Path(sys.argv[1]).write_text(curve_svg([run.curve.plain()]), encoding="utf-8")

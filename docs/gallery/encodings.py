@@ -17,10 +17,17 @@ for encoding in encodings:
     for multiple in (1, 2, 4, 8):
         scores = [run.exact_at(multiple) for run in runs if run.position == encoding]
         known = [score for score in scores if score is not None]
-        rows.append({"encoding": encoding, "multiple": multiple, "share": sum(s >= 0.95 for s in known) / len(known)})
+        rows.append(
+            {
+                "encoding": encoding,
+                "multiple": multiple,
+                "share": sum(s >= 0.95 for s in known) / len(known),
+            }
+        )
 chart = (
     alt.Chart(alt.Data(values=rows), width=380, height=240)
-    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})  # fonts of other machines are wider
+    # Fonts of other machines are wider.
+    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})
     .mark_line(point=True)
     .encode(
         x=alt.X(
@@ -29,7 +36,12 @@ chart = (
             scale=alt.Scale(type="log", base=2),
             axis={"values": [1, 2, 4, 8]},
         ),
-        y=alt.Y("share:Q", title="share of tasks", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y(
+            "share:Q",
+            title="share of tasks",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         color=alt.Color("encoding:N", sort=encodings),
     )
 )

@@ -11,7 +11,11 @@ import altair as alt
 from lengthwise.oracle.horizons import alibi_tail
 
 rows = [
-    {"slope": f"1/{round(1 / slope)}", "distance": distance, "share": alibi_tail(slope, 5.0, distance)}
+    {
+        "slope": f"1/{round(1 / slope)}",
+        "distance": distance,
+        "share": alibi_tail(slope, 5.0, distance),
+    }
     for slope in (1 / 2, 1 / 8, 1 / 32, 1 / 128)
     for distance in (round(2 ** (step / 4)) for step in range(45))
 ]
@@ -19,7 +23,11 @@ chart = (
     alt.Chart(alt.Data(values=rows), width=380, height=220)
     .mark_line()
     .encode(
-        x=alt.X("distance:Q", title="distance in tokens", scale=alt.Scale(type="log", base=2)),
+        x=alt.X(
+            "distance:Q",
+            title="distance in tokens",
+            scale=alt.Scale(type="log", base=2),
+        ),
         y=alt.Y("share:Q", title="share of attention, at most", axis=alt.Axis(format="%")),
         color=alt.Color("slope:N", sort=None),
     )

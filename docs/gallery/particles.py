@@ -17,7 +17,11 @@ times = np.linspace(0, 12, 61)
 path = simulate(System("SA", beta=9.0), uniform(32, 2, seed=1), times=times)
 angles = np.unwrap(np.arctan2(path.points[..., 1], path.points[..., 0]), axis=0)
 rows = [
-    {"time": round(float(time), 3), "token": token, "angle": round(float(angles[step, token]), 4)}
+    {
+        "time": round(float(time), 3),
+        "token": token,
+        "angle": round(float(angles[step, token]), 4),
+    }
     for step, time in enumerate(times)
     for token in range(angles.shape[1])
 ]

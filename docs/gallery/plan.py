@@ -16,13 +16,25 @@ for name, params in (("100 million", 1e8), ("1 billion", 1e9), ("7 billion", 7e9
     for step in range(25):
         tokens = 10 ** (9 + step / 6)
         run = TrainingRun(params=params, tokens=tokens, bits=3, vocabulary=50_000)
-        rows.append({"parameters": name, "tokens": tokens, "gap": GuaranteePlan(run, FreedmanMethod(), loss=2.2).gap})
+        rows.append(
+            {
+                "parameters": name,
+                "tokens": tokens,
+                "gap": GuaranteePlan(run, FreedmanMethod(), loss=2.2).gap,
+            }
+        )
 chart = (
     alt.Chart(alt.Data(values=rows), width=380, height=240)
-    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})  # fonts of other machines are wider
+    # Fonts of other machines are wider.
+    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})
     .mark_line()
     .encode(
-        x=alt.X("tokens:Q", title="training tokens", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+        x=alt.X(
+            "tokens:Q",
+            title="training tokens",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~s"),
+        ),
         y=alt.Y("gap:Q", title="gap, nats per token", scale=alt.Scale(type="log")),
         color=alt.Color("parameters:N", sort=None),
     )

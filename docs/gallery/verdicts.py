@@ -15,10 +15,14 @@ rows = [
     for number in range(1, 8)
     for encoding, verdict in lw.check(f"tomita_{number}").verdicts.items()
 ]
-colours = alt.Scale(domain=["can hold", "cannot hold", "unknown"], range=["#2a9d8f", "#d1495b", "#c9c9c9"])
+colours = alt.Scale(
+    domain=["can hold", "cannot hold", "unknown"],
+    range=["#2a9d8f", "#d1495b", "#c9c9c9"],
+)
 chart = (
     alt.Chart(alt.Data(values=rows), width=300, height=210)
-    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})  # fonts of other machines are wider
+    # Fonts of other machines are wider.
+    .properties(padding={"left": 5, "top": 5, "bottom": 5, "right": 30})
     .mark_rect(stroke="white", strokeWidth=2)
     .encode(
         x=alt.X("encoding:N", title=None, axis=alt.Axis(labelAngle=0), sort=None),

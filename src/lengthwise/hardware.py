@@ -34,7 +34,7 @@ class Computing:
 
 def check_precision(precision: str) -> None:
     if precision not in get_args(Precision):
-        raise UsageError(f"precision is one of {', '.join(get_args(Precision))}, not {precision!r}")
+        raise UsageError(f"precision must be one of {', '.join(get_args(Precision))}, not {precision!r}")
 
 
 _now: ContextVar[Computing | None] = ContextVar("computing", default=None)

@@ -59,7 +59,7 @@ def are_lifted() -> bool:
 def check_count(value: int, what: str, most: int = MOST_COUNT) -> int:
     """The count, if a machine can hold that many."""
     if abs(value) > most:
-        raise UsageError(f"{what} is at most {most:,}, not {shown_count(value)}")
+        raise UsageError(f"{what} must be at most {most:,}, not {shown_count(value)}")
     return value
 
 
@@ -69,7 +69,7 @@ def whole_number(text: str, what: str, most: int = LARGEST) -> int:
         return check_count(int(text), what, most)
     except ValueError:
         shown = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… of {len(text):,} characters"
-        raise UsageError(f"{what} is a whole number, at most {most:,}, not {shown}") from None
+        raise UsageError(f"{what} must be a whole number, at most {most:,}, not {shown}") from None
 
 
 def shown_count(value: int) -> str:

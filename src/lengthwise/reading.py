@@ -199,7 +199,7 @@ def _size(most: int) -> str:
 
 def _whole(text: str) -> int:
     if len(text) > 20 or abs(value := int(text)) > LARGEST:
-        raise ValueError(f"a whole number has at most 64 bits, not the {len(text)} digits of {text[:12]}…")
+        raise ValueError(f"a whole number must have at most 64 bits, not the {len(text)} digits of {text[:12]}…")
     return value
 
 

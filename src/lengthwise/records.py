@@ -42,7 +42,7 @@ class Interval:
         if not self.low <= self.high:
             raise ValueError(f"an interval needs low <= high, not [{self.low}, {self.high}]")
         if not 0 < self.level <= 1:
-            raise ValueError(f"a level lies in (0, 1], not {self.level}")
+            raise ValueError(f"a level must lie in (0, 1], not {self.level}")
 
     @property
     def is_open(self) -> bool:
@@ -67,7 +67,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A condition a claim rests on, and whether it was looked at. `values` fill the fields of its sentence."""
+    """A condition that a claim rests on, and whether it was checked. `values` fill the fields of its sentence."""
 
     key: str
     check: Check = "assumed"
@@ -355,7 +355,7 @@ def _addresses(template: Any) -> str:
 
 def _one_of(what: str, value: str, allowed: Any) -> None:
     if value not in get_args(allowed):
-        raise ValueError(f"{what} is one of {', '.join(get_args(allowed))}, not {value!r}")
+        raise ValueError(f"{what} must be one of {', '.join(get_args(allowed))}, not {value!r}")
 
 
 def _shown(value: Cell) -> str:

@@ -359,7 +359,7 @@ def as_type(wanted: Any, value: Any, what: str) -> Any:
         wanted = choices[0]
     if typing.get_origin(wanted) is typing.Literal:
         if value not in (choices := typing.get_args(wanted)):
-            raise UsageError(f"{what} is one of {', '.join(map(str, choices))}, not {value!r}")
+            raise UsageError(f"{what} must be one of {', '.join(map(str, choices))}, not {value!r}")
         return value
     if wanted is int and type(value) is int and abs(value) > LARGEST:
         raise UsageError(f"{what} takes a whole number of 64 bits, not {shown_count(value)}")

@@ -149,7 +149,7 @@ def matrix_of(values: Numbers, what: str = "a matrix") -> Floats:
     """The values as a finite float64 matrix."""
     matrix = rounded(values).values
     if matrix.ndim != 2 or not matrix.size:
-        raise UsageError(f"{what} has two axes and at least one entry, not the shape {matrix.shape}")
+        raise UsageError(f"{what} must have two axes and at least one entry, not the shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         raise UsageError(f"{what} holds NaN or infinity; a norm needs finite entries")
     return matrix

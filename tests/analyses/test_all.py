@@ -15,7 +15,7 @@ from lengthwise.records import Claim, Record
 from planted_evidence import LEVELS, Place, distance, planted
 
 METRICS = ("features", "edit")
-LADDER = ("risk", "floors", "collapse", "bound", "constants", "thresholds", "encodings", "levels")
+LADDER = ("risk", "encodings", "floors", "collapse", "bound", "constants", "thresholds", "levels")
 
 
 def rising(place: Place) -> float:

@@ -188,7 +188,7 @@ def test_one_negative_and_a_constant_encoder_are_at_chance():
         (lambda: block_losses(np.zeros((3, 2)), np.ones((3, 2)), 1, 1.0), "row 1 is one"),
         (lambda: block_losses(np.ones((3, 2)), np.full((3, 2), np.nan), 1, 1.0), "finite"),
         (lambda: block_losses(np.ones(3), np.ones(3), 1, 1.0), "pairs, dimensions"),
-        (lambda: contrastive_bound(9.0, 10, 1, 1.0), "mean loss lies between"),
+        (lambda: contrastive_bound(9.0, 10, 1, 1.0), "mean loss must lie between"),
         (lambda: contrastive_bound(1.0, 0, 1, 1.0), "1 independent block"),
         (lambda: contrastive_bound(1.0, 10, 1, 1.0, delta=1.0), "delta between 0 and 1"),
         (lambda: contrastive_bound(1.0, 10, 1, 1.0, bits=-1), "0 bits or more"),

@@ -205,14 +205,14 @@ def test_what_numbers_rest_on():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"source_ramp": 1.2}, "source risk lies between"),
-        ({"distance": math.inf}, "the distance between source and target is a finite number"),
-        ({"distance": -1.0}, "the distance between source and target is a finite number"),
-        ({"distance": math.nan}, "the distance between source and target is a finite number"),
+        ({"source_ramp": 1.2}, "source risk must lie between"),
+        ({"distance": math.inf}, "the distance between source and target must be a finite number"),
+        ({"distance": -1.0}, "the distance between source and target must be a finite number"),
+        ({"distance": math.nan}, "the distance between source and target must be a finite number"),
         ({"model_lipschitz": -1.0}, "Lipschitz constant of the logits"),
-        ({"margin": 0.0}, "margin γ is above 0"),
+        ({"margin": 0.0}, "margin γ must be above 0"),
         ({"approximation": -0.1}, "approximation and sampling"),
-        ({"label_disagreement": None, "label_separation": 0.0}, "label separation is above 0"),
+        ({"label_disagreement": None, "label_separation": 0.0}, "label separation must be above 0"),
     ],
 )
 def test_bad_input(change, message):

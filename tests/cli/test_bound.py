@@ -80,7 +80,7 @@ WRONG = {
     "quantiser": (["RUN", "--quantiser", "kmean"], "did you mean 'kmeans'"),
     "figure": (["RUN", "--figure", "terms.gif"], "--figure takes a file that ends in"),
     "data": (["RUN", "--data", "x.jsonl"], "leave out other data"),
-    "held-out": (["RUN", "--held-out", "1"], "held-out is at least 2"),
+    "held-out": (["RUN", "--held-out", "1"], "held-out must be at least 2"),
     "output": (["RUN", "--folder", "RUN"], "holds other files"),
 }
 

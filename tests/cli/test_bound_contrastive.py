@@ -59,12 +59,12 @@ WRONG = {
     "zero": (["--positives", "zero.npy"], "length 0"),
     "short": (["--positives", "short.npy"], "one shape"),
     "no file": (["--positives", "no.npy"], "no.npy cannot be read"),
-    "negatives": (["--positives", "b.npy", "--negatives", "0"], "--negatives is at least 1"),
+    "negatives": (["--positives", "b.npy", "--negatives", "0"], "--negatives must be at least 1"),
     "many": (["--positives", "b.npy", "--negatives", "5000"], "need 5001 pairs or more"),
     "temperature": (["--positives", "b.npy", "--temperature", "0"], "temperature"),
     "delta": (["--positives", "b.npy", "--delta", "0"], "delta between 0 and 1"),
     "bits": (["--positives", "b.npy", "--bits", "-3"], "0 bits or more"),
-    "tuples": (["--positives", "b.npy", "--tuples", "all"], "--tuples is batches or disjoint"),
+    "tuples": (["--positives", "b.npy", "--tuples", "all"], "--tuples must be batches or disjoint"),
 }
 
 

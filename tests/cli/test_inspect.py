@@ -49,7 +49,7 @@ def test_bad_input_is_one_sentence(cli, sorting_run, tmp_path, wrong):
         "page": ([sorting_run, "--page", "no/such/page.html"], "a folder that exists"),
         "both": ([sorting_run, "--task", "sort", "--data", "x.jsonl"], "given twice"),
         "probe": ([sorting_run, "--probes", "layer"], "did you mean 'layers'"),
-        "setting": ([sorting_run, "--probes", "margins:items=0"], "items is at least 1"),
+        "setting": ([sorting_run, "--probes", "margins:items=0"], "items must be at least 1"),
     }
     call, sentence = calls[wrong]
     answer = cli("inspect", *call, "--quiet")

@@ -76,11 +76,11 @@ def test_an_own_formulation(cli, tiny) -> None:
     ("options", "message"),
     [
         (["--sizes", "3,x"], "--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not '3,x'"),
-        (["--sizes", "0"], "each of --sizes is at least 1, not 0"),
+        (["--sizes", "0"], "each of --sizes must be at least 1, not 0"),
         (["--sizes", "3", "--test-size", "4"], "--sizes and --test-size both say where to measure"),
         (["--probe", "recursion", "--generate"], "--generate goes with the curve"),
         (["--probe", "recursion", "--figure", "a.svg"], "--figure draws the curve"),
-        (["--probe", "recursion", "--items", "0"], "--items is at least 1, not 0"),
+        (["--probe", "recursion", "--items", "0"], "--items must be at least 1, not 0"),
     ],
 )
 def test_what_is_refused(cli, columns_run, options, message) -> None:

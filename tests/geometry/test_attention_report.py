@@ -40,7 +40,7 @@ def test_an_early_key_is_not_a_hub_for_being_early() -> None:
 @pytest.mark.parametrize(
     ("weights", "visible", "times", "sentence"),
     [
-        (np.ones(3), None, 3.0, "are \\[..., queries, keys\\]"),
+        (np.ones(3), None, 3.0, "must be \\[..., queries, keys\\]"),
         (np.ones((2, 2)), None, 3.0, "every row sums to 1"),
         (np.full((2, 2), 0.5), None, 0.0, "above 0 times its share"),
         (np.full((2, 2), 0.5), np.ones((3, 2)), 3.0, "visible is \\[queries, keys\\]"),

@@ -78,11 +78,11 @@ def test_softmax_has_a_temperature() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("softmax:temperature=0", "a softmax temperature is above 0, not 0.0 (hardmax is the limit at 0)"),
-        ("softmax:temperature=-1.5", "a softmax temperature is above 0, not -1.5 (hardmax is the limit at 0)"),
+        ("softmax:temperature=0", "a softmax temperature must be above 0, not 0.0 (hardmax is the limit at 0)"),
+        ("softmax:temperature=-1.5", "a softmax temperature must be above 0, not -1.5 (hardmax is the limit at 0)"),
         ("log_length:reference=1", "log_length needs a reference above 1, not 1.0"),
-        ("window:size=0", "an attention window holds at least 1 place, not 0"),
-        ("hardmax:tie=-0.5", "the tie of hardmax is 0 or more, not -0.5"),
+        ("window:size=0", "an attention window must hold at least 1 place, not 0"),
+        ("hardmax:tie=-0.5", "the tie of hardmax must be 0 or more, not -0.5"),
     ],
 )
 def test_wrong_settings_name_the_right_ones(spec: str, sentence: str) -> None:

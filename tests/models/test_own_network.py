@@ -217,7 +217,7 @@ def test_a_plan_goes_round(here):
         ({"heads": 3}, "none", "lstm is another network and takes no setting heads of our Transformer"),
         ({}, "rope", "takes no position encoding of ours"),
         ({"form": "lora"}, "none", "only our Transformer is trained in a form"),
-        ({"model": "lstm:width=0"}, "none", "width is at least 1"),
+        ({"model": "lstm:width=0"}, "none", "width must be at least 1"),
         ({"model": "lstm:widht=1"}, "none", "did you mean 'width'"),
         ({"model": "lstn"}, "none", "did you mean 'lstm'"),
         ({"model": 3}, "none", "a class of torch.nn.Module or a network, not 3"),

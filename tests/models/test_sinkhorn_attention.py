@@ -132,10 +132,10 @@ def test_it_is_stored_as_json(rule: Sinkhorn) -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("sinkhorn:tau=-1", "the tau of sinkhorn is 0 (softmax) or more, up to inf, not -1"),
-        ("sinkhorn:tau=much", "the tau of sinkhorn is a number from 0 on, or inf, not 'much'"),
-        ("sinkhorn:tau=nan", "the tau of sinkhorn is 0 (softmax) or more, up to inf, not nan"),
-        ("sinkhorn:temperature=0", "a sinkhorn temperature is above 0 and finite, not 0.0"),
+        ("sinkhorn:tau=-1", "the tau of sinkhorn must be 0 (softmax) or more, up to inf, not -1"),
+        ("sinkhorn:tau=much", "the tau of sinkhorn must be a number from 0 on, or inf, not 'much'"),
+        ("sinkhorn:tau=nan", "the tau of sinkhorn must be 0 (softmax) or more, up to inf, not nan"),
+        ("sinkhorn:temperature=0", "a sinkhorn temperature must be above 0 and finite, not 0.0"),
     ],
 )
 def test_wrong_settings_name_the_right_ones(spec: str, sentence: str) -> None:

@@ -233,11 +233,11 @@ def test_logits_where_they_are_asked_for_are_those_of_the_whole(data: st.DataObj
     [
         ({"width": 10, "heads": 4}, "width 10 is not divisible by 4 heads; width 8 or 12 would be"),
         ({"width": 3, "heads": 4}, "width 3 is not divisible by 4 heads; width 4 would be"),
-        ({"depth": 0}, "depth is at least 1, not 0"),
-        ({"width": -4}, "width is at least 1, not -4"),
-        ({"heads": 0}, "heads is at least 1, not 0"),
-        ({"mlp_ratio": 0}, "mlp_ratio is at least 1, not 0"),
-        ({"gain": 0.0}, "gain is above 0, not 0.0"),
+        ({"depth": 0}, "depth must be at least 1, not 0"),
+        ({"width": -4}, "width must be at least 1, not -4"),
+        ({"heads": 0}, "heads must be at least 1, not 0"),
+        ({"mlp_ratio": 0}, "mlp_ratio must be at least 1, not 0"),
+        ({"gain": 0.0}, "gain must be above 0, not 0.0"),
     ],
 )
 def test_wrong_settings_name_the_right_ones(wrong: dict[str, Any], sentence: str) -> None:

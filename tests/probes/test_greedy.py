@@ -173,7 +173,7 @@ def test_points_are_reported_as_they_are_done() -> None:
 def test_what_cannot_be_measured() -> None:
     model, task = make("copy_repeat", "none"), tasks.make("copy_repeat")
     subject = OwnSubject("the model", model)
-    with pytest.raises(UsageError, match="items per size is at least 1, not 0"):
+    with pytest.raises(UsageError, match="items per size must be at least 1, not 0"):
         ask(CurveProbe(), subject, Context(task, sizes=(1,), items=0))
     with pytest.raises(UsageError, match="no items in the range of sizes asked for"):
         ask(CurveProbe(), subject, Context(task, items=5))

@@ -400,7 +400,7 @@ def test_what_cannot_be_run() -> None:
         run_chains(model, "addition_columns", sizes=[3])
     with pytest.raises(UsageError, match="takes a decoder"):
         run_chains(untrained("parity_appended", causal=False), "parity_appended", sizes=[3])
-    with pytest.raises(UsageError, match="items per size is at least 1, not 0"):
+    with pytest.raises(UsageError, match="items per size must be at least 1, not 0"):
         run_chains(model, "parity_columns", sizes=[3], items=0)
     with pytest.raises(UsageError, match="no instances of size 0"):
         run_chains(model, "parity_columns", sizes=[0])

@@ -190,9 +190,9 @@ def test_a_strange_plan_is_refused(key: str, strange: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"train_size": 0}, "train_size is at least 1, not 0"),
-        ({"test_size": 0}, "test_size is at least 1, not 0"),
-        ({"items": 0}, "items is at least 1, not 0"),
+        ({"train_size": 0}, "train_size must be at least 1, not 0"),
+        ({"test_size": 0}, "test_size must be at least 1, not 0"),
+        ({"items": 0}, "items must be at least 1, not 0"),
         ({"test_size": 3}, "the test size 3 is below the training size 4"),
         (
             {"task": tasks.make("addition"), "train_size": 3},
@@ -296,17 +296,17 @@ def test_plan_for_lays_settings_over_the_preset() -> None:
         ({"rate": True}, "rate takes a number, not True"),
         ({"rate": None}, "rate takes a number, not None"),
         ({"rate": 10**400}, "rate takes a number"),
-        ({"decay": 3}, "decay is one of linear, cosine, constant, not 3"),
-        ({"decay": "lin"}, "decay is one of linear"),
+        ({"decay": 3}, "decay must be one of linear, cosine, constant, not 3"),
+        ({"decay": "lin"}, "decay must be one of linear"),
         ({"stop_at": "x"}, "stop_at takes a number, not 'x'"),
         ({"train_size": "4"}, "train_size takes a whole number, not '4'"),
         ({"test_size": 12.0}, "test_size takes a whole number, not 12.0"),
         ({"items": None}, "items takes a whole number, not None"),
         ({"position": 3}, "position takes a text such as learned+offset, or a Position, not 3"),
-        ({"seeds": 0}, "seeds is a number of seeds, 1 or more"),
+        ({"seeds": 0}, "seeds must be a number of seeds, 1 or more"),
         ({"seeds": [1, 1]}, "a list of different seeds"),
-        ({"seeds": "2"}, "seeds is a number of seeds"),
-        ({"seeds": True}, "seeds is a number of seeds"),
+        ({"seeds": "2"}, "seeds must be a number of seeds"),
+        ({"seeds": True}, "seeds must be a number of seeds"),
     ],
 )
 def test_wrong_names_and_types_are_refused_in_one_sentence(changes: dict[str, Any], sentence: str) -> None:

@@ -295,8 +295,8 @@ def test_there_is_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_sizes_of_zero_are_not_taken_for_the_default(tmp_path: Path) -> None:
-    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size is at least 1, not 0"
-    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train_size is at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, test_size=0)) == "test_size must be at least 1, not 0"
+    assert refused(lambda: tiny(tmp_path, train_size=0)) == "train_size must be at least 1, not 0"
 
 
 def test_an_encoding_is_a_text_or_an_object_and_none_unless_it_is_given(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_other_sizes_items_and_seeds(done: Run) -> None:
 def test_what_cannot_be_measured(done: Run) -> None:
     assert "no items in the range of sizes" in refused(lambda: measure(done, test_size=0))
     assert "no items in the range of sizes" in refused(lambda: measure(done, sizes=[]))
-    assert "items per size is at least 1" in refused(lambda: measure(done, items=0))
+    assert "items per size must be at least 1" in refused(lambda: measure(done, items=0))
     for task in ("sort", "simple_task", "parity"):
         assert f"other symbols than those of the task {task}" in refused(lambda task=task: measure(done, task=task))
 

@@ -163,7 +163,7 @@ def test_a_distance_without_certificate_is_refused(monkeypatch):
     "arguments, part",
     [
         ((Ruler(), 4, ["edit"], 5), "20 items or more each, not 5"),
-        ((Ruler(), 0, ["edit"], 20), "training size is 1 or more, not 0"),
+        ((Ruler(), 0, ["edit"], 20), "training size must be 1 or more, not 0"),
         ((Ruler(), 4, [], 20), "one metric or more"),
         ((Ruler(), 4, ["edti"], 20), "did you mean 'edit'"),
         ((Ruler(), 4, ["contour"], 20), "neither brackets nor a 'depth'"),

@@ -69,7 +69,7 @@ WRONG = {
     "empty text": ([{"text": "a"}, {"text": ""}], ["line 2", "empty"]),
     "wrong token": ([{"trajectory": ["a", 1.5]}], ["1.5"]),
     "reserved token": ([{"trajectory": ["<sep>"]}], ["<sep>", "reserved"]),
-    "depth no list": ([{"text": "a", "depth": 3}], ["the depth is a list"]),
+    "depth no list": ([{"text": "a", "depth": 3}], ["the depth must be a list"]),
     "depth NaN": (['{"text": "a", "depth": [NaN]}'], ["finite number", "NaN"]),
     "negative depth": ([{"text": "a", "depth": [-1]}], ["from 0 on"]),
     "features no object": ([{"text": "a", "features": [1]}], ["numbers by name"]),
@@ -80,7 +80,7 @@ WRONG = {
     "negative weight": ([{"text": "a", "weight": -1}, {"text": "b", "weight": 2}], ["hold -1"]),
     "weights that do not sum": ([{"text": "a", "weight": 1}, {"text": "b", "weight": 2}], ["sum to 3, not to 1"]),
     "weight NaN": (['{"text": "a", "weight": NaN}'], ["NaN is not a finite number"]),
-    "weight true": ([{"text": "a", "weight": True}], ["the weight is a finite number"]),
+    "weight true": ([{"text": "a", "weight": True}], ["the weight must be a finite number"]),
 }
 
 

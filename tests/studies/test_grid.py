@@ -143,7 +143,7 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     "everything excluded": ({"exclude": [{"task": "sort"}]}, ["leave no run"]),
     "beyond the alphabet": ({"tasks": "sort:alphabet=5"}, ["sort:alphabet=5, position none", "ends at size 5"]),
     "test below training": ({"test_size": 3}, ["train size 4", "the test size 3 is below the training size 4"]),
-    "no items": ({"items": 0}, ["items is at least 1, not 0"]),
+    "no items": ({"items": 0}, ["items must be at least 1, not 0"]),
     "a rate below 0": ({"training": {"rate": [1e-3, -1.0]}}, ["rate -1.0 is not possible", "above 0"]),
     "an odd head for RoPE": ({"positions": "rope", "model": {"width": 15, "heads": 5}}, ["heads 5", "even head width"]),
     "too few positions": ({"positions": "rope+randomized:limit=8"}, ["randomized:limit=8", "too few"]),

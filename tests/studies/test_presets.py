@@ -95,14 +95,14 @@ def test_an_unknown_preset_is_one_sentence(file: Path) -> None:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "no table": (3, r"\[preset\] is a table"),
-    "a preset that is no table": ({"small": 3}, r"\[preset.small\] is a table"),
+    "no table": (3, r"\[preset\] must be a table"),
+    "a preset that is no table": ({"small": 3}, r"\[preset.small\] must be a table"),
     "a name inside": ({"small": {"name": "x"}}, r"\[preset.small\] has a key 'name'"),
     "presets in presets": ({"small": {"preset": {}}}, r"\[preset.small\] has a key 'preset'"),
     "a name that is no folder": ({"a/b": {}}, "ends that of a folder"),
     "an unknown key": ({"small": {"seed": 3}}, "has no key 'seed'; did you mean 'seeds'"),
     "an unknown training key": ({"small": {"training": {"step": 3}}}, "did you mean 'steps'"),
-    "a number for a table": ({"small": {"training": 3}}, r"\[training\] is a table"),
+    "a number for a table": ({"small": {"training": 3}}, r"\[training\] must be a table"),
 }
 
 

@@ -180,7 +180,7 @@ def test_prompts_outside_the_language_are_refused(spec: str, prompt: str, messag
 
 @pytest.mark.parametrize("spec", ["dyck_k:kinds=0", "dyck_k:depth=0"])
 def test_wrong_settings_are_refused(spec: str) -> None:
-    with pytest.raises(UsageError, match="kinds and depth are at least 1"):
+    with pytest.raises(UsageError, match="kinds and depth must be at least 1"):
         tasks.make(spec)
 
 

@@ -146,7 +146,7 @@ def test_from_json(tmp_path: Path) -> None:
     ("change", "message"),
     [
         *(({key: None}, f"has no '{key}'") for key in GOOD),
-        ({"alphabet": "ab"}, "'alphabet' is a list of letters, not 'ab'"),
+        ({"alphabet": "ab"}, "'alphabet' must be a list of letters, not 'ab'"),
         ({"start": "q7"}, "start names the state 'q7'"),
         ({"accepting": ["q7"]}, "accepting names the state 'q7'"),
         ({"transitions": {"even": {"a": "even"}}}, "the state 'even' has no transition for 'b'"),

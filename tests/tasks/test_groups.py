@@ -37,5 +37,5 @@ def test_the_example():
 
 @pytest.mark.parametrize("group", ["S2", "S6", "A9", "Z1", "Z121", "D4", "s3"])
 def test_other_groups_are_refused(group):
-    with pytest.raises(UsageError, match="a group is S3 to S5"):
+    with pytest.raises(UsageError, match="a group must be S3 to S5"):
         tasks.make(f"word_problem:group={group}")

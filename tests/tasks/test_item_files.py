@@ -110,7 +110,8 @@ def test_small_sizes_fall_back_to_all_and_say_so(tmp_path):
     assert task.shared_sizes() == list(range(1, 13))
     assert task.part("train").draw(3, 0, [0]).prompts.tolist() == task.part("test").draw(3, 0, [0]).prompts.tolist()
     assert task.warnings() == [
-        f"{path}: no item is held out at size 1, 2, 3, 4, 5, 6, 7, 8 and 4 more, so test items of that size were also trained on"
+        f"{path}: no item is held out at size 1, 2, 3, 4, 5, 6, 7, 8 and 4 more, "
+        "so test items of that size were also trained on"
     ]
 
 
@@ -202,7 +203,7 @@ SPACED = '{"input": "1 2", "answer": "xy"}\n'
     "text, size, said",
     [
         (GOOD + "\n{oops\n", "input length", "line 3: this is not JSON"),
-        (GOOD + "[1, 2]\n", "input length", "line 2: an item is an object such as"),
+        (GOOD + "[1, 2]\n", "input length", "line 2: an item must be an object such as"),
         (GOOD + '{"input": "ab"}\n', "input length", "line 2: the key 'answer' is missing; it has input"),
         (
             GOOD + '{"input": "ab", "anwser": 1}\n',
@@ -213,12 +214,12 @@ SPACED = '{"input": "1 2", "answer": "xy"}\n'
         (
             GOOD + '{"input": "a", "answer": 5}\n',
             "input length",
-            "line 2: the answer is text or a list of tokens, not 5",
+            "line 2: the answer must be text or a list of tokens, not 5",
         ),
         (
             GOOD + '{"input": ["a", 1.5], "answer": "b"}\n',
             "input length",
-            "line 2: a token of the input is .*, not 1.5",
+            "line 2: a token of the input must be .*, not 1.5",
         ),
         (GOOD + '{"input": ["a", true], "answer": "b"}\n', "input length", "line 2: a token of the input .*, not true"),
         (GOOD + '{"input": ["a", ""], "answer": "b"}\n', "input length", 'line 2: a token of the input .*, not ""'),
@@ -228,14 +229,18 @@ SPACED = '{"input": "1 2", "answer": "xy"}\n'
         (
             GOOD + '{"input": "", "answer": "b"}\n',
             "input length",
-            "line 2: the size .* is a positive whole number, not 0",
+            "line 2: the size .* must be a positive whole number, not 0",
         ),
         (GOOD, "n", "line 1: there is no column 'n' to take the size from; it has input, answer"),
         (GOOD, "input lenght", "line 1: there is no column 'input lenght' .* did you mean 'input length'\\?"),
-        ('{"input": "a", "answer": "b", "n": 0}\n', "n", "line 1: the size \\(n\\) is a positive whole number, not 0"),
-        ('{"input": "a", "answer": "b", "n": 2.0}\n', "n", "line 1: the size \\(n\\) is .*, not 2.0"),
-        ('{"input": "a", "answer": "b", "n": true}\n', "n", "line 1: the size \\(n\\) is .*, not true"),
-        ('{"input": "a", "answer": "b", "n": 1e99}\n', "n", "line 1: the size \\(n\\) is .*, not 1e"),
+        (
+            '{"input": "a", "answer": "b", "n": 0}\n',
+            "n",
+            "line 1: the size \\(n\\) must be a positive whole number, not 0",
+        ),
+        ('{"input": "a", "answer": "b", "n": 2.0}\n', "n", "line 1: the size \\(n\\) must be .*, not 2.0"),
+        ('{"input": "a", "answer": "b", "n": true}\n', "n", "line 1: the size \\(n\\) must be .*, not true"),
+        ('{"input": "a", "answer": "b", "n": 1e99}\n', "n", "line 1: the size \\(n\\) must be .*, not 1e"),
         ('{"input": "a", "answer": "b", "n": ' + "9" * 30 + "}\n", "n", "line 1: .*64 bits, not the 30 digits"),
         (
             GOOD + '{"input": "a <pad> b", "answer": "b"}\n',
@@ -299,11 +304,11 @@ def test_wrong_questions_to_items(here):
         task.draw(3, 0, [0])
     with pytest.raises(UsageError, match=r"^items\.jsonl has no input `b a`"):
         task.solve(["b", "a"])
-    with pytest.raises(UsageError, match="held_out is a share"):
+    with pytest.raises(UsageError, match="held_out must be a share"):
         JsonLines("items.jsonl", held_out=1.0)
     with pytest.raises(UsageError, match=r"the task 'jsonl' needs path, as in jsonl:path=…"):
         tasks.make("jsonl")
-    with pytest.raises(UsageError, match="split is one of all, train, test"):
+    with pytest.raises(UsageError, match="split must be one of all, train, test"):
         tasks.make("jsonl:path=items.jsonl,split=half")
 
 

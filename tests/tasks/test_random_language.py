@@ -44,7 +44,7 @@ def test_membership_is_asked_by_its_name() -> None:
 
 @pytest.mark.parametrize("wrong", ["states=1", "states=13", "alphabet=1", "alphabet=9"])
 def test_numbers_out_of_range_are_refused(wrong: str) -> None:
-    with pytest.raises(UsageError, match="a random language has 2 to"):
+    with pytest.raises(UsageError, match="a random language must have 2 to"):
         tasks.make(f"random_language:{wrong}")
 
 

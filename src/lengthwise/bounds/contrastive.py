@@ -53,7 +53,7 @@ def unit_rows(vectors: Floats, what: str = "an embedding") -> Floats:
     """Rows divided by their lengths, in float64."""
     rows = np.asarray(vectors, dtype=np.float64)
     if rows.ndim != 2 or 0 in rows.shape:
-        raise UsageError(f"{what} is a row of a table [pairs, dimensions], not of the shape {list(rows.shape)}")
+        raise UsageError(f"{what} must be a row of a table [pairs, dimensions], not of the shape {list(rows.shape)}")
     if not np.isfinite(rows).all():
         raise UsageError(f"{what} has finite numbers; row {int(np.argmin(np.isfinite(rows).all(axis=1))) + 1} has not")
     largest = np.abs(rows).max(axis=1, keepdims=True)
@@ -75,7 +75,7 @@ def block_losses(
     _check(negatives, temperature)
     u, v = unit_rows(anchors, "an anchor"), unit_rows(positives, "a positive")
     if u.shape != v.shape:
-        raise UsageError(f"anchors and positives have one shape, not {list(u.shape)} and {list(v.shape)}")
+        raise UsageError(f"anchors and positives must have one shape, not {list(u.shape)} and {list(v.shape)}")
     blocks, size = len(u) // (negatives + 1), negatives + 1
     if blocks < 1:
         raise UsageError(f"{negatives} negatives need {size} pairs or more, not {len(u)}")
@@ -152,7 +152,7 @@ def contrastive_bound(
         )
     lowest = float(np.logaddexp(0, math.log(negatives) - 2 / temperature))
     if not lowest - 1e-9 <= loss <= lowest + width + 1e-9:
-        raise UsageError(f"a mean loss lies between {lowest:.4g} and {lowest + width:.4g} nats here, not at {loss:g}")
+        raise UsageError(f"a mean loss must lie between {lowest:.4g} and {lowest + width:.4g} nats here, not {loss:g}")
     gap = width * math.sqrt((bits * math.log(2) + math.log(1 / delta)) / (2 * effective))
     how = f"Δ √((bits ln 2 + ln 1/δ) / 2n), Δ = {width:.4g}, n = {effective:g}"
     described = Assumption("contrastive.described", values={"bits": bits})
@@ -184,6 +184,6 @@ def contrastive_bound(
 
 def _check(negatives: int, temperature: float) -> None:
     if negatives < 1:
-        raise UsageError(f"a contrastive loss has 1 negative or more, not {negatives}")
+        raise UsageError(f"a contrastive loss must have 1 negative or more, not {negatives}")
     if not 0 < temperature < math.inf or 2 / temperature > 700:
-        raise UsageError(f"a temperature is a finite number above 0.003, not {temperature:g}")
+        raise UsageError(f"a temperature must be a finite number above 0.003, not {temperature:g}")

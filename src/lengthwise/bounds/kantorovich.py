@@ -128,7 +128,7 @@ def margin_bound(
     """
     _check(source_ramp, 1.0, 1.0, approximation, sampling)
     if not 0 < margin < math.inf:
-        raise UsageError(f"the margin γ is above 0 and finite, not {margin}")
+        raise UsageError(f"the margin γ must be above 0 and finite, not {margin}")
     if (label_disagreement is None) == (label_separation is None):
         raise UsageError(
             "say what becomes of labels: give either label_disagreement (0 where the coupling never pairs different "
@@ -139,7 +139,7 @@ def margin_bound(
     reads, slope = [model, between], math.sqrt(2) * (model.value or 0.0) / margin
     if label_disagreement is None:
         if label_separation is None or not label_separation > 0:
-            raise UsageError(f"the label separation is above 0, not {label_separation}")
+            raise UsageError(f"the label separation must be above 0, not {label_separation}")
         slope, how = max(slope, 1 / label_separation), "max(√2 L_f / γ, 1 / s)"
         labels = BoundTerm("labels", 0.0, "none: labels are apart")
         others = [Assumption("kantorovich.separated", values={"distance": label_separation})]
@@ -174,8 +174,8 @@ def _usual(metric: str, sampling: Sampling) -> list[Assumption]:
 
 def _check(source: float, loss_range: float, loss_lipschitz: float, approximation: float, sampling: Sampling) -> None:
     if not 0 <= source <= loss_range:
-        raise UsageError(f"a source risk lies between 0 and the range of the loss ({loss_range:g}), not at {source}")
+        raise UsageError(f"a source risk must lie between 0 and the range of the loss ({loss_range:g}), not {source}")
     if not 0 < loss_lipschitz < math.inf:
-        raise UsageError(f"the Lipschitz constant of a loss is above 0 and finite, not {loss_lipschitz}")
+        raise UsageError(f"the Lipschitz constant of a loss must be above 0 and finite, not {loss_lipschitz}")
     if not all(0 <= value < math.inf for value in (approximation, sampling.risk, sampling.distance)):
         raise UsageError("approximation and sampling terms are finite numbers of 0 or more")

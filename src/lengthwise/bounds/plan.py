@@ -55,7 +55,7 @@ class GuaranteePlan:
     def __post_init__(self) -> None:
         for name, value in (("a loss", self.loss), ("a quantisation gap", self.quantisation)):
             if value is not None and not 0 <= value < math.inf:
-                raise UsageError(f"{name} is a number of nats of 0 or more, not {value:g}")
+                raise UsageError(f"{name} must be a number of nats of 0 or more, not {value:g}")
 
     @property
     def terms(self) -> tuple[BoundTerm, ...]:
@@ -193,7 +193,7 @@ def along_line(plan: GuaranteePlan, ratio: float = 20.0, sizes: Sequence[float] 
     Where the method is Freedman's, `published` is the gap with the paper's looser smoothing term.
     """
     if not 0 < ratio < math.inf:
-        raise UsageError(f"the tokens per parameter are a number above 0, not {ratio:g}")
+        raise UsageError(f"the tokens per parameter must be a number above 0, not {ratio:g}")
     rows = []
     for params in sizes:
         here = _with(plan, params=params, tokens=ratio * params)

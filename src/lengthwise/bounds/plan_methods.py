@@ -58,11 +58,11 @@ class TrainingRun:
         for name in ("params", "tokens", "bits"):
             value = getattr(self, name)
             if not 0 < value < math.inf:
-                raise UsageError(f"{name} is a number above 0, not {value:g}")
+                raise UsageError(f"{name} must be a number above 0, not {value:g}")
         if self.vocabulary < 2:
-            raise UsageError(f"a vocabulary has 2 tokens or more, not {self.vocabulary}")
+            raise UsageError(f"a vocabulary must have 2 tokens or more, not {self.vocabulary}")
         if not 0 < self.delta < 1:
-            raise UsageError(f"delta lies between 0 and 1, not at {self.delta:g}")
+            raise UsageError(f"delta must lie between 0 and 1, not {self.delta:g}")
 
     @property
     def message_bits(self) -> float:
@@ -120,9 +120,9 @@ class FreedmanMethod(PlanMethod):
 
     def __post_init__(self) -> None:
         if self.variation is not None and not 0 <= self.variation < math.inf:
-            raise UsageError(f"the variation of losses is a number of 0 or more, not {self.variation:g}")
+            raise UsageError(f"the variation of losses must be a number of 0 or more, not {self.variation:g}")
         if self.grid < 1:
-            raise UsageError(f"a grid has 1 point or more, not {self.grid}")
+            raise UsageError(f"a grid must have 1 point or more, not {self.grid}")
 
     @property
     def least_params(self) -> float:
@@ -170,11 +170,11 @@ class AzumaMethod(PlanMethod):
 
     def __post_init__(self) -> None:
         if self.alpha is not None and not 0 < self.alpha < 1:
-            raise UsageError(f"alpha lies between 0 and 1, not at {self.alpha:g}")
+            raise UsageError(f"alpha must lie between 0 and 1, not {self.alpha:g}")
         if self.alpha is None and self.smoothed:
             raise UsageError("a loss of the smoothed model goes with the alpha it was smoothed with; give alpha")
         if self.sample is not None and not 1 <= self.sample < math.inf:
-            raise UsageError(f"a sample has 1 token or more, not {self.sample:g}")
+            raise UsageError(f"a sample must have 1 token or more, not {self.sample:g}")
 
     def rates(self, run: TrainingRun) -> tuple[float, float]:
         """What the range of the loss is multiplied by: for the description, and for the sample."""

@@ -61,7 +61,7 @@ def read_quantity(quantity: Quantity, what: str) -> Read:
     """
     if not isinstance(quantity, Claim):
         if not (isinstance(quantity, int | float) and 0 <= quantity < math.inf):
-            raise UsageError(f"{what} is a finite number of 0 or more, or a claim, not {quantity!r}")
+            raise UsageError(f"{what} must be a finite number of 0 or more, or a claim, not {quantity!r}")
         given = Assumption("risk.given", values={"what": what, "number": float(quantity)})
         return Read(float(quantity), given, "proved")
     certain = quantity.interval is not None and quantity.interval.level == 1

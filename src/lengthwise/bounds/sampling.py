@@ -28,7 +28,9 @@ def risk_deviation(items: int, loss_range: float, delta: float) -> float:
     loss_range √(ln(1/δ) / 2n) (hoeffding1963, theorem 2)."""
     _check(items, delta)
     if not 0 < loss_range < math.inf:
-        raise UsageError(f"the range of a loss is above 0 and finite, not {loss_range}; clip an unbounded loss first")
+        raise UsageError(
+            f"the range of a loss must be above 0 and finite, not {loss_range}; clip an unbounded loss first"
+        )
     return loss_range * math.sqrt(math.log(1 / delta) / (2 * items))
 
 
@@ -51,4 +53,6 @@ def distance_deviation(items: int, diameter: float, cells: int, delta: float, ce
 
 def _check(items: int, delta: float) -> None:
     if items < 1 or not 0 < delta < 1:
-        raise UsageError(f"a sample has 1 item or more and delta lies between 0 and 1, not {items} and {delta}")
+        raise UsageError(
+            f"a sample must have 1 item or more and delta must lie between 0 and 1, not {items} and {delta}"
+        )

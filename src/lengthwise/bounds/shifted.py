@@ -42,7 +42,7 @@ explain(
 def ramp(margins: Floats, margin: float) -> Floats:
     """clip(1 - s/γ, 0, 1): at least the error [s <= 0], and 1/γ-Lipschitz in s."""
     if not 0 < margin < np.inf:
-        raise UsageError(f"the margin γ is above 0 and finite, not {margin}")
+        raise UsageError(f"the margin γ must be above 0 and finite, not {margin}")
     return np.clip(1.0 - np.asarray(margins) / margin, 0.0, 1.0)
 
 
@@ -64,10 +64,10 @@ def pair_costs(
     apart = np.asarray(distances, dtype=np.float64)
     if separation is not None:
         if not separation > 0:
-            raise UsageError(f"the separation of labels is above 0, not {separation}")
+            raise UsageError(f"the separation of labels must be above 0, not {separation}")
         slope, other_label = max(slope, 1 / separation), np.zeros(apart.shape, bool)
     if not slope >= 0:
-        raise UsageError(f"a slope is 0 or more, not {slope}")
+        raise UsageError(f"a slope must be 0 or more, not {slope}")
     known = (apart > 0) & (apart < np.inf)
     moved = np.where(apart == 0, 0.0, 1.0)
     moved[known] = np.minimum(1.0, (Upper(apart[known]) * slope).value)
@@ -93,7 +93,7 @@ def shift_bound(
     constant is known, so that `shift` rests on equal inputs alone. `tried` is G.
     """
     if not (0 <= source_ramp <= 1 and shift >= 0 and labels >= 0):
-        raise UsageError(f"terms of a bound are 0 or more, not {source_ramp}, {shift} and {labels}")
+        raise UsageError(f"terms of a bound must be 0 or more, not {source_ramp}, {shift} and {labels}")
     reads = [] if constant is None else [read_quantity(constant, "the Lipschitz constant of the margin")]
     how = f"L / γ = {(reads[0].value or 0.0) / margin:.4g}" if reads else "no constant: inputs that are not equal"
     terms = [

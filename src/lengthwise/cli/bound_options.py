@@ -36,7 +36,9 @@ def bound(parser: Parser) -> None:
     parser.add("--documents N", "number of training documents that DATA was sampled from", amount)
     parser.add("--quantiser SPEC", "such as kmeans:levels=16, or exact (default: the best of a few)", default="")
     parser.add(
-        "--aim WHAT", "choose the quantiser for bounds of tokens or documents (default: tokens)", default="tokens"
+        "--aim WHAT",
+        "choose the quantiser for token or document bounds: tokens or documents (default: tokens)",
+        default="tokens",
     )
     parser.add("--delta P", "probability that a bound fails (default: 0.05)", number, default=0.05)
     parser.add("--sample N", "number of documents or items to draw from the data (default: all)", whole)

@@ -6,7 +6,7 @@ from lengthwise.cli.options import Parser, add_computing, add_trust, number, who
 
 
 def limit(parser: Parser) -> None:
-    """Show when attention becomes hard: of a limit transformer in JSON, of an example, or of a trained model.
+    """Show when attention becomes hard in a limit transformer (JSON), an example, or a trained model.
 
     MODEL is a .json file (format: docs/explanation/limit.md), the name of an example, such as rare_pair or
     wave:omega=4, or the folder of a run. Without MODEL the examples are listed.

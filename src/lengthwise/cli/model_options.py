@@ -36,7 +36,7 @@ def check(parser: Parser) -> None:
     parser.add("--formulation FILE", "your own layout of reasoning steps, .py or .jsonl")
     parser.flag(
         "--repair",
-        "search marks, columns and pointers that make a layout of steps local (docs/explanation/locality.md)",
+        "search for marks, columns and pointers that make a layout of steps local (docs/explanation/locality.md)",
     )
     parser.add("--split RULE", "chains of thought: lines (default) or a regular expression between two steps")
     parser.add("--tokenise RULE", "chains of thought: words (default), characters, or an expression for one token")
@@ -64,15 +64,15 @@ def forecast(parser: Parser) -> None:
     """Predict how far a model will hold, from an atlas of measured runs.
 
     Before training: `lengthwise forecast parity --position rope` gives, at 2, 4 and 8 times the training size, the
-    probability that exact match stays at 95 % or more, the distribution of exact match, and an interval. The evidence
-    is shown: the nearest tasks and what became of them.
+    probability that exact match stays at 95 % or more, the distribution of exact match, and an interval. It also
+    shows the evidence: the nearest tasks and how far they held.
 
     For a trained model: `lengthwise forecast runs/NAME --seen 40` measures it up to size 40 and predicts what comes
     beyond; --check measures that too and scores the prediction. --unlabelled predicts accuracy on inputs without
-    answers, from how sure the model is of its own.
+    answers, from the model's confidence.
 
-    Outside of what the atlas covers no number is given. --evaluate predicts every task of the atlas from the others and
-    compares the scores with those of baselines.
+    Where the atlas has nothing comparable, no number is given. --evaluate predicts every task of the atlas from the
+    others and compares the scores with those of baselines.
     """
     add_task_options(parser, "a task before training; with --seen, a run or my.py::build")
     parser.add_argument(

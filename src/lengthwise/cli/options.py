@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments: "):
             message = self._unknown(next(iter(message.removeprefix("unrecognized arguments: ").split()), ""))
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
-        message = re.sub(r"^([\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
+        message = re.sub(r"^([\w-]+): (?=must )", r"\1 ", message)  # the types below
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
     def _unknown(self, wrong: str) -> str:
@@ -98,7 +98,7 @@ def whole(text: str) -> int:
         shown = repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}… of {len(text):,} characters"
         raise argparse.ArgumentTypeError(f"{shown} is not a whole number") from None
     if abs(value) > LARGEST:
-        raise argparse.ArgumentTypeError(f"is a whole number of 64 bits, not {shown_count(value)}")
+        raise argparse.ArgumentTypeError(f"must be a whole number of 64 bits, not {shown_count(value)}")
     return value
 
 
@@ -108,9 +108,9 @@ def whole_from(least: int, most: int = MOST_COUNT) -> Callable[[str], int]:
     def read(text: str) -> int:
         value = whole(text)
         if value < least:
-            raise argparse.ArgumentTypeError(f"is at least {least}, not {value}")
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
         if value > most:
-            raise argparse.ArgumentTypeError(f"is at most {most:,}, not {shown_count(value)}")
+            raise argparse.ArgumentTypeError(f"must be at most {most:,}, not {shown_count(value)}")
         return value
 
     return read
@@ -128,7 +128,7 @@ class OneOf:
     def __call__(self, text: str) -> str:
         if text.lower() not in self.names:
             known = f"{', '.join(self.names[:-1])} or {self.names[-1]}"
-            raise argparse.ArgumentTypeError(f"is {known}, not {text!r}")
+            raise argparse.ArgumentTypeError(f"must be {known}, not {text!r}")
         return text.lower()
 
 
@@ -136,7 +136,7 @@ def above_0(text: str) -> float:
     """A finite number above 0, for argparse."""
     value = number(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"is a number above 0, not {value:g}")
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {value:g}")
     return value
 
 
@@ -146,7 +146,7 @@ def above_0_to(most: float) -> Callable[[str], float]:
     def read(text: str) -> float:
         value = above_0(text)
         if value > most:
-            raise argparse.ArgumentTypeError(f"is at most {most:g}, not {value:g}")
+            raise argparse.ArgumentTypeError(f"must be at most {most:g}, not {value:g}")
         return value
 
     return read
@@ -278,7 +278,7 @@ def _plain_spec(options: argparse.Namespace, way: str) -> str | dict[str, object
             raise UsageError("--size-column and --size-rule exclude each other; give one of them")
         if options.size_rule not in (None, *_SIZE_RULES):
             rules = " or ".join(f'"{rule}"' for rule in _SIZE_RULES)
-            raise UsageError(f"--size-rule is {rules}, not {options.size_rule!r}; --size-column names a column")
+            raise UsageError(f"--size-rule must be {rules}, not {options.size_rule!r}; --size-column names a column")
         size = options.size_column or options.size_rule or "input length"
         return {"name": "jsonl", "path": options.data, "size": size}
     if way == "layout":

@@ -71,11 +71,12 @@ def train(parser: Parser) -> None:
 def train_length(parser: Parser) -> None:
     """Say how long training must be for the error of a real-valued task beyond it to stay below a bound.
 
-    Models are trained at growing lengths, all seeds of each, until the plateau of the error (that of the last doubling
-    of test sizes, up to 8 times the training length) is below --error, or the lengths or the minutes end. Each task
-    gets three training lengths at least. Then exponents are fitted, with intervals, and set next to what theory says.
+    Models are trained at increasing lengths, with all seeds at each, until the plateau of the error (its mean over the
+    last doubling of test sizes, up to 8 times the training length) is below --error, or until the lengths or the
+    minutes run out. Each task gets at least three training lengths. Then exponents are fitted, with intervals, and
+    compared with theory.
 
-    The runs are saved in a folder, as those of a study are. Run the same command again to resume; `lengthwise study
+    The runs are saved in a folder, like those of a study. Run the same command again to resume; `lengthwise study
     show` and `lengthwise report` read the folder as well.
 
     Example: lengthwise train-length simple_task --error 0.01 --vary omega=1,2,4,8

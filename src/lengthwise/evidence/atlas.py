@@ -145,7 +145,7 @@ def load_atlas(path: str | Path | None = None) -> Atlas:
 
     A file that is damaged or of another version is refused. The zoo has the models and attention rules of the studies
     `state_tracking`, `arithmetic`, `sharpness` and `retrieval`. They are trained with recipes of their own, so that
-    forecasts and advice, which suppose one recipe, are made without it.
+    forecasts and advice, which assume one recipe, do not use it.
     """
     own = SHIPPED.get("atlas" if path is None else str(path))
     where = Path(path) if path and not own else importlib.resources.files("lengthwise.evidence") / "data" / str(own)

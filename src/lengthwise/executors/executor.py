@@ -114,7 +114,7 @@ class Executor(abc.ABC):
     def __post_init__(self) -> None:
         for name in ("silence", "grace"):
             if not getattr(self, name) > 0:
-                raise UsageError(f"{name} is a number of seconds above 0, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be a number of seconds above 0, not {getattr(self, name)}")
         self._queue: deque[Job] = deque()
         self._held: dict[str, _Held] = {}
         self._ended: list[Outcome] = []

@@ -42,7 +42,7 @@ class Local(Executor):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.workers < 0:
-            raise UsageError(f"local needs at least 1 worker (or 0, for one a core), not {self.workers}")
+            raise UsageError(f"local needs at least 1 worker (or 0, for one per core), not {self.workers}")
         self._team: list[_Worker] = []
 
     @property

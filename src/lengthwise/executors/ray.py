@@ -49,7 +49,9 @@ class Ray(Executor):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.gpus >= 0 and (self.gpus <= 1 or self.gpus.is_integer())):
-            raise UsageError(f"ray: gpus is a share of one GPU up to 1, or a whole number of them, not {self.gpus}")
+            raise UsageError(
+                f"ray: gpus must be a share of one GPU up to 1, or a whole number of them, not {self.gpus}"
+            )
         self._ray: Any = None
         self._references: dict[str, Any] = {}
         self._folders: dict[str, Path] = {}

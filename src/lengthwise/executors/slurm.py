@@ -53,7 +53,7 @@ class Slurm(Executor):
         super().__post_init__()
         for name in ("minutes", "memory_gb", "jobs"):
             if not getattr(self, name) > 0:
-                raise UsageError(f"slurm: {name} is above 0, not {getattr(self, name)}")
+                raise UsageError(f"slurm: {name} must be above 0, not {getattr(self, name)}")
         self._given: dict[str, Any] = {}
         self._without: dict[str, float] = {}  # when a job was first seen to have ended without a result
         self._asked = 0.0

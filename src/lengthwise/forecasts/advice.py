@@ -136,7 +136,7 @@ def advise(
     """What to train a task with, so that it holds from the training size to the test size, and why.
 
     The encoding, attention rule, model, recipe, least training size and number of seeds; each with the oracle's verdict
-    and what the atlas measured of similar tasks. Nothing is trained, and torch is not needed.
+    and what the atlas measured on similar tasks. Nothing is trained, and torch is not needed.
 
     >>> lw.advise("parity", train_size=20, test_size=80).claim("advise.encoding").value      # doctest: +SKIP
     'alibi'

@@ -76,7 +76,7 @@ def forecast_subject(
     grid = geometric_sizes(task, size, int(MULTIPLES[-1]) * size)
     sizes, beyond = ([n for n in grid if (n <= seen) == inside] for inside in (True, False))
     if seen < size:
-        raise UsageError(f"a forecast begins at the training size or beyond: seen is at least {size}, not {seen}")
+        raise UsageError(f"a forecast begins at the training size or beyond: seen must be at least {size}, not {seen}")
     if not beyond:
         raise UsageError(f"the atlas ends at {MULTIPLES[-1]:g} times the training size; seen is below {grid[-1]}")
     context = replace(context, task=task, train_size=size, sizes=tuple(sizes), items=context.items or ITEMS)

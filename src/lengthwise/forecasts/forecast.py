@@ -57,15 +57,15 @@ def forecast(
     """How far a task will hold with an encoding, or with another model such as `lstm`, before anything is trained.
 
     The record has, at 2, 4 and 8 times the training size, the probability that exact match stays at 95 % or more up to
-    there, the distribution of exact match, and its interval. Outside of what the atlas covers there is no number: the
-    claim `forecast.outside` is refused, with the reasons. `train_size` is 20 unless given, or a third of the last size
-    of a task that ends early; `atlas` is that of the package.
+    there, the distribution of exact match, and its interval. Where the atlas has nothing comparable, there is no
+    number: the claim `forecast.outside` is refused, with the reasons. `train_size` is 20 unless given, or a third of
+    the last size of a task that ends early; `atlas` is that of the package.
 
     >>> lw.forecast("parity", "rope").claim("forecast.holds").value      # doctest: +SKIP
     0.02
     """
     if not 0 < level < 1:
-        raise UsageError(f"the level of an interval lies between 0 and 1, not at {level}")
+        raise UsageError(f"the level of an interval must lie between 0 and 1, not {level}")
     task = tasks.make(task) if isinstance(task, str) else task
     position = positions.make(position) if isinstance(position, str) else position
     atlas = the_atlas(atlas)

@@ -73,7 +73,7 @@ def attention_report(weights: Any, visible: Any = None, times: float = 3.0) -> A
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim < 2 or not weights.size:
-        raise UsageError(f"attention weights are [..., queries, keys] and not empty, not {weights.shape}")
+        raise UsageError(f"attention weights must be [..., queries, keys] and not empty, not {weights.shape}")
     if not times > 0:
         raise UsageError(f"a hub receives more than a number above 0 times its share, not {times}")
     if not (weights >= 0).all() or not np.allclose(weights.sum(axis=-1), 1.0, rtol=0, atol=1e-4):
@@ -93,7 +93,7 @@ def attention_report(weights: Any, visible: Any = None, times: float = 3.0) -> A
 def lipschitz_claim(epsilon: float, rule: Rule = "softmax") -> Claim:
     """The constant 1/(2ε) of statements 1 and 2, from scores to weights."""
     if not 0 < epsilon < math.inf:
-        raise UsageError(f"the temperature epsilon is above 0 and finite, not {epsilon}")
+        raise UsageError(f"the temperature epsilon must be above 0 and finite, not {epsilon}")
     units = {
         "softmax": "at most, l2 of a row of scores to l2 of its weights",
         "sinkhorn": "at most, Frobenius norm of the scores to that of the weights",

@@ -51,7 +51,9 @@ def vectors(points: ArrayLike) -> Floats:
     """The points as float64 [..., n, d], finite, with at least one point and one coordinate."""
     found = np.asarray(points, dtype=np.float64)
     if found.ndim < 2 or 0 in found.shape:
-        raise UsageError(f"points are an array [..., n, d] with n and d of at least 1, not one of shape {found.shape}")
+        raise UsageError(
+            f"points must be an array [..., n, d] with n and d of at least 1, not one of shape {found.shape}"
+        )
     if not np.isfinite(found).all():
         raise UsageError("a point has a coordinate that is not finite; points are finite vectors")
     return found
@@ -94,7 +96,7 @@ class Histogram:
 def inner_products(points: ArrayLike, bins: int = 40) -> Histogram:
     """The histogram over [−1, 1] of the inner products of unit vectors [..., n, d], each pair once. O(n² d)."""
     if bins < 1:
-        raise UsageError(f"a histogram has at least 1 bin, not {bins}")
+        raise UsageError(f"a histogram must have at least 1 bin, not {bins}")
     edges = np.linspace(-1, 1, bins + 1)
     return Histogram(edges, over_leading(on_sphere(points), lambda x: _counted(x, edges)))
 
@@ -152,7 +154,7 @@ def _number(n: int, total: float) -> float:
 def check_kappa(kappa: float) -> None:
     """Refuse a κ for which N_κ is no count."""
     if not (np.isfinite(kappa) and kappa >= 0):
-        raise UsageError(f"kappa is a finite number of at least 0, not {kappa}")
+        raise UsageError(f"kappa must be a finite number of at least 0, not {kappa}")
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def energy_course(energies: ArrayLike, tolerance: float = 1e-12) -> EnergyCourse
     """Whether energies [steps] climb. A change of no more than `tolerance` of the larger size is rounding."""
     found = np.asarray(energies, dtype=np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
-        raise UsageError(f"energies are one finite number per step, [steps], not an array of shape {found.shape}")
+        raise UsageError(f"energies must be one finite number per step, [steps], not an array of shape {found.shape}")
     change = np.diff(found)
     rounding = tolerance * np.maximum(np.abs(found[1:]), np.abs(found[:-1]))
     deepest = float(max(0.0, (-change).max())) if len(change) else 0.0
@@ -216,7 +218,7 @@ def vendi(points: ArrayLike, order: float = 1) -> float | Floats:
     Order 1 equals the uncentred effective rank, order 2 the participation ratio, order ∞ is 1 / the largest.
     """
     if not order >= 0:
-        raise UsageError(f"the order of a Vendi score is a number of at least 0, not {order}")
+        raise UsageError(f"the order of a Vendi score must be a number of at least 0, not {order}")
     return over_leading(on_sphere(points), lambda x: hill_number(eigenvalues(x, False), order))
 
 
@@ -328,7 +330,7 @@ def _grown(n: int, row: Callable[[int], Floats]) -> Floats:
 
 def _check(threshold: float) -> None:
     if not -1 <= threshold <= 1:
-        raise UsageError(f"a threshold is an inner product of unit vectors, from -1 to 1, not {threshold}")
+        raise UsageError(f"a threshold must be an inner product of unit vectors, from -1 to 1, not {threshold}")
 
 
 @dataclass(frozen=True, eq=False)

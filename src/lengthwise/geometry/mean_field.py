@@ -91,7 +91,7 @@ def cell_angles(cells: int) -> Floats:
 def sphere(level: int) -> Mesh:
     """S^2 cut into 10 * 4^level + 2 cells: level 2 has 162, level 3 has 642, level 4 has 2,562."""
     if not 0 <= level <= LEVELS:
-        raise UsageError(f"a sphere has a level from 0 to {LEVELS}, not {level}")
+        raise UsageError(f"a sphere must have a level from 0 to {LEVELS}, not {level}")
     points, triangles = _icosahedron()
     for _ in range(level):
         points, triangles = _divided(points, triangles)
@@ -264,9 +264,9 @@ def _emptying_time(masses: Floats, leaving: Floats) -> float:
 
 def _refuse(mesh: Mesh, masses: Floats, kind: str, beta: float, times: Floats, order: int) -> None:
     if kind not in ("SA", "USA"):
-        raise UsageError(f"the dynamics is SA or USA, not {kind!r}")
+        raise UsageError(f"the dynamics must be SA or USA, not {kind!r}")
     if not 0 <= beta < 700:
-        raise UsageError(f"beta lies between 0 and 700 here, as e^beta must be a number; it is {beta}")
+        raise UsageError(f"beta must lie between 0 and 700, because e^beta must be finite, not {beta}")
     if masses.shape != mesh.areas.shape or np.any(masses < 0) or not abs(masses.sum() - 1) < 1e-9:
         raise UsageError(f"the masses are {len(mesh.areas)} numbers, none negative, with the sum 1")
     if times.ndim != 1 or not len(times) or times[0] < 0 or np.any(np.diff(times) < 0):
@@ -320,7 +320,7 @@ def peaks(mesh: Mesh, masses: ArrayLike, height: float = HEIGHT) -> int:
 def noisy(mesh: Mesh, noise: float, seed: int) -> Floats:
     """The masses of the uniform density, each cell's density disturbed by a normal share of deviation `noise`."""
     if not 0 < noise <= MOST_NOISE:
-        raise UsageError(f"the noise lies above 0 and is at most {MOST_NOISE:g} of the uniform density, not {noise:g}")
+        raise UsageError(f"the noise must be above 0 and at most {MOST_NOISE:g} of the uniform density, not {noise:g}")
     drawn = np.random.default_rng(Seeds(seed).key("density")).standard_normal(len(mesh.areas))
     masses = mesh.areas * np.maximum(0.0, 1 + noise * drawn)
     return masses / masses.sum()

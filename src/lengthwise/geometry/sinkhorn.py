@@ -120,13 +120,13 @@ def _solved(scores: Tensor, epsilon: float, tau: float, tolerance: float, most: 
     from lengthwise.geometry.sinkhorn_plans import coupling  # which imports torch
 
     if not 0 < epsilon < math.inf:
-        raise UsageError(f"the temperature epsilon is above 0 and finite, not {epsilon}")
+        raise UsageError(f"the temperature epsilon must be above 0 and finite, not {epsilon}")
     if not 0 <= tau <= math.inf:
-        raise UsageError(f"tau is 0 (softmax) or more, up to inf (doubly stochastic), not {tau}")
+        raise UsageError(f"tau must be 0 (softmax) or more, up to inf (doubly stochastic), not {tau}")
     if not tolerance > 0 or most < 1:
-        raise UsageError(f"the tolerance is above 0 and the iterations are at least 1, not {tolerance} and {most}")
+        raise UsageError(f"the tolerance must be above 0 and the iterations at least 1, not {tolerance} and {most}")
     if not scores.is_floating_point():
-        raise UsageError(f"scores are real numbers in floating point, not {scores.dtype}")
+        raise UsageError(f"scores must be real numbers in floating point, not {scores.dtype}")
     if scores.numel() and bool((scores == -math.inf).all(dim=-1).any()):
         raise UsageError("a query that sees no key has nothing to attend to; every row needs a score above -inf")
     if tau == math.inf:

@@ -48,7 +48,7 @@ def fit_beta(products: Floats, weights: Floats, visible: NDArray[np.bool_]) -> B
     query sees. All leading dimensions are fitted together."""
     if products.shape != weights.shape or products.shape[-2:] != visible.shape:
         shapes = f"{products.shape}, {weights.shape} and {visible.shape}"
-        raise UsageError(f"inner products and weights are [..., n, m] and what is visible is [n, m], not {shapes}")
+        raise UsageError(f"inner products and weights must be [..., n, m] and the visible pairs [n, m], not {shapes}")
     rows = visible.sum(axis=-1) > 1  # a query that sees one key says nothing
     if not rows.any():
         return BetaFit(0.0, 0.0, 0.0, True)

@@ -47,15 +47,15 @@ class Architecture(Model):
     position: Position = setting(
         NoPosition(), "position encoding, such as learned+offset (`lengthwise positions`)", registry=positions
     )
-    gain: float = setting(1.0, "size of the first weights, as a multiple of the usual one", later=True)
+    gain: float = setting(1.0, "scale of the initial weights, as a multiple of the usual one", later=True)
 
     def __post_init__(self) -> None:
         for name in ("depth", "width", "heads", "mlp_ratio"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
             check_count(getattr(self, name), name)
         if not (self.gain > 0 and math.isfinite(self.gain)):
-            raise UsageError(f"gain is above 0, not {self.gain}")
+            raise UsageError(f"gain must be above 0, not {self.gain}")
         if self.width % self.heads:
             below = self.width - self.width % self.heads
             near = " or ".join(str(w) for w in (below, below + self.heads) if w)

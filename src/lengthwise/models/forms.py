@@ -119,9 +119,9 @@ class LowRankSubspace(Form):
 
 def _check_rank(rank: int) -> None:
     if rank < 1:
-        raise UsageError(f"a rank is at least 1, not {rank}")
+        raise UsageError(f"a rank must be at least 1, not {rank}")
 
 
 def _check_dimensions(dimensions: int) -> None:
     if dimensions < 1:
-        raise UsageError(f"a subspace has at least 1 dimension, not {dimensions}")
+        raise UsageError(f"a subspace must have at least 1 dimension, not {dimensions}")

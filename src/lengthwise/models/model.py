@@ -56,7 +56,7 @@ class BuiltModel(Model):
         for name, value in _settings(self).items():
             least = int(name != "convolution")
             if type(value) is int and value < least:
-                raise UsageError(f"{name} is at least {least}, not {value}")
+                raise UsageError(f"{name} must be at least {least}, not {value}")
         width, heads = (getattr(self, name, 1) for name in ("width", "heads"))
         if width % heads:
             raise UsageError(f"width {width} is not divisible by {heads} heads")

@@ -104,7 +104,7 @@ class Looped(BuiltModel):
         super().__post_init__()
         self.transformer()
         if self.loops not in ("size", "log") and type(self.loops) is not int:
-            raise UsageError(f"loops is size, log or a number, not {self.loops!r}")
+            raise UsageError(f"loops must be size, log or a number, not {self.loops!r}")
 
     def transformer(self) -> Architecture:
         """Our Transformer with the layers that are repeated."""

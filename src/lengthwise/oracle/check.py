@@ -154,7 +154,7 @@ def check(
     check_own(task, task.sizes(1, train_size)[-1:])
     test_size = default_test_size(task, train_size) if test_size is None else test_size
     if test_size < train_size:
-        raise UsageError(f"the test size is at least {train_size}, the training size, not {test_size}")
+        raise UsageError(f"the test size must be at least {train_size}, the training size, not {test_size}")
     check_reaches(task, test_size)
     name = name_of(task)
     items = planned_items(task) if items is None else items

@@ -71,7 +71,7 @@ class Nesting:
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.depth < 1:
-            raise UsageError(f"kinds and depth are at least 1, not {self.kinds} and {self.depth}")
+            raise UsageError(f"kinds and depth must be at least 1, not {self.kinds} and {self.depth}")
 
     @property
     def configurations(self) -> int:
@@ -204,4 +204,4 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
 def _positive(**values: float) -> None:
     for name, value in values.items():
         if not 0 < value < math.inf:
-            raise UsageError(f"{name} is above 0 and finite, not {value}")
+            raise UsageError(f"{name} must be above 0 and finite, not {value}")

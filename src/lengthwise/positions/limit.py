@@ -36,7 +36,7 @@ class Periodic(Position):
 
     def __post_init__(self) -> None:
         if self.period < 1:
-            raise UsageError(f"a period is at least 1, not {self.period}")
+            raise UsageError(f"a period must be at least 1, not {self.period}")
 
     @property
     def shift_invariant(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -73,9 +73,9 @@ class LocalBias(Position):
 
     def __post_init__(self) -> None:
         if self.window < 0:
-            raise UsageError(f"the window of local positions is 0 or more, not {self.window}")
+            raise UsageError(f"the window of local positions must be 0 or more, not {self.window}")
         if self.sharpen not in ("none", "log"):
-            raise UsageError(f"local positions are sharpened by log or none, not {self.sharpen!r}")
+            raise UsageError(f"local positions must be sharpened by log or none, not {self.sharpen!r}")
         if not isinstance(self.base, NoPosition | Periodic):
             raise UsageError(f"local positions go with periodic ones or alone, not with {positions.text_of(self.base)}")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """What an encoding may know of its model. `rows`: the longest sequence the model is meant for, in tokens;
+    """What an encoding may know about its model. `rows`: the longest sequence the model is meant for, in tokens;
     `trained`: the longest it is trained on; `causal`: whether a token sees only what came before it."""
 
     width: int

@@ -41,7 +41,7 @@ class RopeScaling:
         if self.kind == "own" and str(self) != "own":
             raise UsageError("the scaling own is the model as it was made and takes no settings")
         if self.factor and not self.factor >= 1:
-            raise UsageError(f"the factor of a RoPE scaling is at least 1, not {self.factor:g}")
+            raise UsageError(f"the factor of a RoPE scaling must be at least 1, not {self.factor:g}")
         if self.kind != "own":
             self.rope(10000.0)  # which says what does not fit
 

@@ -44,8 +44,8 @@ explain(
 
 @dataclass(frozen=True)
 class Inspection:
-    """What probes found of a model. `facts` are pairs of a label and a text; `broken` are the probes that failed by a
-    fault of the program and not of the model, and `seconds` is how long each probe took."""
+    """What probes measured on a model. `facts` are pairs of a label and a text; `broken` are the probes that failed
+    because of a bug in the program, not because of the model; `seconds` is how long each probe took."""
 
     model: str
     facts: tuple[tuple[str, str], ...]

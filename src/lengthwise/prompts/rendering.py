@@ -113,7 +113,7 @@ def prompts_of(
     """
     sayable(task)
     if shots < 0:
-        raise UsageError(f"the number of examples is at least 0, not {shots}")
+        raise UsageError(f"the number of examples must be at least 0, not {shots}")
     examples = _examples(task, seed, rendering, shots)
     system = rendering.instruction(task, size)
     found = []

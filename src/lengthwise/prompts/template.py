@@ -45,7 +45,7 @@ class Template:
     def parse(cls, text: str) -> Self:
         """The template that a text describes."""
         if len(text) > _MOST:
-            raise UsageError(f"a template has at most {_MOST:,} characters, not {len(text):,}")
+            raise UsageError(f"a template must have at most {_MOST:,} characters, not {len(text):,}")
         found = [match[1] for match in _FIELD.finditer(text) if match[1] is not None]
         for name in found:
             if name not in FIELDS:

@@ -118,7 +118,7 @@ class Plan:
             object.__setattr__(self, "probes", (CurveProbe(), *self.probes))
         for name in ("train_size", "test_size", "items"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
             check_count(getattr(self, name), name, MOST_COUNT if name == "items" else MOST_SIZE)
         if self.test_size < self.train_size:
             raise UsageError(f"the test size {self.test_size} is below the training size {self.train_size}")

@@ -68,7 +68,7 @@ _OF_A_WORKER = ("beat.json", "error.txt")  # what may lie in a folder before its
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A trained model with its plan, its history and what was measured of it: `records`, by the name of their file."""
+    """A trained model with its plan, its history and its measurements: `records`, by the name of their file."""
 
     folder: Path
     plan: Plan
@@ -228,7 +228,7 @@ def seeds_of(given: int | Sequence[int]) -> tuple[int, ...]:
         return tuple(range(given))
     named = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
     if not named or any(type(seed) is not int for seed in named) or len(set(named)) < len(named):
-        raise UsageError(f"seeds is a number of seeds, 1 or more, or a list of different seeds, not {given!r}")
+        raise UsageError(f"seeds must be a number of seeds, 1 or more, or a list of different seeds, not {given!r}")
     return named
 
 

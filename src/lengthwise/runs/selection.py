@@ -183,7 +183,7 @@ def chosen_among(text: str, position: str) -> tuple[Sequence[str], Mapping[str, 
     """The encodings and recipes that a text names: `recipes`, `encodings`, or both with a comma between."""
     parts = [part.strip() for part in text.split(",")]
     if not parts or any(part not in ("recipes", "encodings") for part in parts):
-        raise UsageError(f"what to choose among is recipes, encodings or recipes,encodings, not {text!r}")
+        raise UsageError(f"what to choose among must be recipes, encodings or recipes,encodings, not {text!r}")
     encodings = ENCODINGS if "encodings" in parts else (position,)
     encodings = tuple(dict.fromkeys(positions.text_of(positions.make(one)) for one in (*encodings, position)))
     return encodings, RECIPES if "recipes" in parts else {"default": {}}

@@ -120,9 +120,9 @@ def measure_ladder(
     level as it is measured. O(levels x metrics) transport problems of `items` by `items`.
     """
     if items < LEAST_ITEMS:
-        raise UsageError(f"the levels of a ladder have {LEAST_ITEMS} items or more each, not {items}")
+        raise UsageError(f"the levels of a ladder must have {LEAST_ITEMS} items or more each, not {items}")
     if train_size < 1:
-        raise UsageError(f"the training size is 1 or more, not {train_size}")
+        raise UsageError(f"the training size must be 1 or more, not {train_size}")
     levels = ladder_of(task, train_size)
     if not levels[0].sizes:
         raise UsageError(

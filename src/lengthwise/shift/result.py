@@ -197,7 +197,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """The distance of two samples, its noise, and what accounts for it."""
+    """The distance between two samples, its noise, and what accounts for it."""
 
     first: Side
     second: Side

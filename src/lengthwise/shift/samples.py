@@ -50,7 +50,7 @@ def level_sample(level: Level, items: int = ITEMS, seed: int = 0, role: str = "f
 
 def _sample(task: Task, sizes: Sequence[int], items: int, seed: int, role: str, name: str) -> Sample:
     if items < 1:
-        raise UsageError(f"a sample has 1 item or more, not {items}")
+        raise UsageError(f"a sample must have 1 item or more, not {items}")
     numbers = np.arange(items)
     drawn = np.array(sizes)[Seeds(seed).draws(f"size of {role}", items=numbers).integers(0, len(sizes), 1)[:, 0]]
     trajectories: list[Trajectory | None] = [None] * items
@@ -81,7 +81,7 @@ def _trajectory(task: Task, prompt: tuple[str, ...], answer: tuple[str, ...]) ->
 def _sizes(task: Task, text: str) -> list[int]:
     found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if not found:
-        raise UsageError(f"sizes are a whole number as 10, or a range as 5-20, not {text!r}")
+        raise UsageError(f"sizes must be a whole number as 10, or a range as 5-20, not {text!r}")
     low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
     if low > high:
         raise UsageError(f"a range of sizes goes upwards, as {high}-{low}, not {text}")
@@ -155,18 +155,18 @@ def _depth(item: Mapping[str, Any]) -> tuple[float, ...] | None:
     if "depth" not in item:
         return None
     if not isinstance(item["depth"], list):
-        raise UsageError(f"the depth is a list of numbers, one per step, not {json.dumps(item['depth'])[:40]}")
+        raise UsageError(f"the depth must be a list of numbers, one per step, not {json.dumps(item['depth'])[:40]}")
     return tuple(_number(value, "the depth of a step") for value in item["depth"])
 
 
 def _features(item: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
     features = item.get("features", {})
     if not isinstance(features, dict):
-        raise UsageError(f'features are numbers by name, as {{"nodes": 12}}, not {json.dumps(features)[:40]}')
+        raise UsageError(f'features must be numbers by name, as {{"nodes": 12}}, not {json.dumps(features)[:40]}')
     return tuple((name, _number(value, f"the feature {name!r}")) for name, value in sorted(features.items()))
 
 
 def _number(value: Any, what: str) -> float:
     if type(value) not in (int, float) or not math.isfinite(value):
-        raise UsageError(f"{what} is a finite number, not {json.dumps(value)[:40]}")
+        raise UsageError(f"{what} must be a finite number, not {json.dumps(value)[:40]}")
     return float(value)

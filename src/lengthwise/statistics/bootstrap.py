@@ -210,7 +210,7 @@ def whole_seeds(seeds: Iterable[int]) -> list[int]:
     found = list(seeds)
     for seed in found:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise UsageError(f"a seed is a whole number, not {seed!r}")
+            raise UsageError(f"a seed must be a whole number, not {seed!r}")
     return sorted(int(seed) for seed in found)
 
 
@@ -221,8 +221,8 @@ def finite(values: Iterable[float], what: str) -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{what} are real numbers: {error}") from error
     if numbers.ndim != 1:
-        raise UsageError(f"{what} are one row of numbers, not {numbers.ndim} dimensions of them")
+        raise UsageError(f"{what} must be one row of numbers, not {numbers.ndim} dimensions of them")
     bad = ~(np.abs(numbers) <= _LARGEST)
     if bad.any():
-        raise UsageError(f"{what} are finite numbers below {_LARGEST:g}, not {numbers[bad][0]}; leave that one out")
+        raise UsageError(f"{what} must be finite numbers below {_LARGEST:g}, not {numbers[bad][0]}; leave that one out")
     return numbers

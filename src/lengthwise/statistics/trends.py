@@ -74,7 +74,7 @@ def spearman_trend(
     first, second = finite(x, "x"), finite(y, "y")
     n = len(first)
     if len(second) != n:
-        raise UsageError(f"x and y have one value per point each, not {n} and {len(second)}")
+        raise UsageError(f"x and y must have one value per point each, not {n} and {len(second)}")
     evidence: dict[str, Any] = {**about, **seed_evidence((), (), ""), "n": n, "level": LEVEL}
     reasons = [Assumption("trend.few_points", "violated")] if n < 3 else []
     for row, what in ((first, "x"), (second, "y")):

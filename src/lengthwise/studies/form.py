@@ -44,9 +44,9 @@ def in_one_form(given: Mapping[str, Any]) -> dict[str, Any]:
     tables = ("model", "training", "budget")
     form = {key: read(given[key], f"[{key}]" if key in tables else key) for key, read in _READERS.items()}
     if not 0 <= form["keep"] <= 1:
-        raise UsageError(f"keep is a share of items in [0, 1], not {form['keep']}")
+        raise UsageError(f"keep must be a share of items in [0, 1], not {form['keep']}")
     if form["threads"] < 1:
-        raise UsageError(f"threads is at least 1, not {form['threads']}")
+        raise UsageError(f"threads must be at least 1, not {form['threads']}")
     paired_test_sizes(form["train_size"], form["test_size"])
     return form
 
@@ -87,7 +87,7 @@ def only_known(given: Mapping[Any, Any], known: Iterable[str], where: str) -> No
 def table(given: Any, where: str) -> Mapping[str, Any]:
     """What was given, if it is a table."""
     if not isinstance(given, Mapping):
-        raise UsageError(f"{where} is a table of keys and values, not {given!r}")
+        raise UsageError(f"{where} must be a table of keys and values, not {given!r}")
     return given
 
 
@@ -157,7 +157,7 @@ def _each(read: Callable[[Mapping[str, Any], str], dict[str, Any]]) -> Callable[
 
     def read_all(given: Any, key: str) -> tuple[dict[str, Any], ...]:
         if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-            raise UsageError(f"{key} is a list of tables, each begun with [[{key}]], not {given!r}")
+            raise UsageError(f"{key} must be a list of tables, each begun with [[{key}]], not {given!r}")
         numbered = ((one, f"[[{key}]] {number}") for number, one in enumerate(given, start=1))
         return tuple(read(table(one, where), where) for one, where in numbered)
 
@@ -202,7 +202,7 @@ def _budget(given: Any, where: str) -> Budget:
     limits = {key: _one(kind)(given[key], f"{where} {key}") for key, kind in kinds.items() if key in given}
     for key, limit in limits.items():
         if not limit > 0:
-            raise UsageError(f"{where} {key} is above 0, not {limit}")
+            raise UsageError(f"{where} {key} must be above 0, not {limit}")
     return Budget(**limits)
 
 

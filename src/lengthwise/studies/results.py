@@ -19,7 +19,7 @@ from lengthwise.trust import trusting
 
 @dataclass(frozen=True, repr=False)
 class StudyResults:
-    """What is known of the study in a folder, read once when it is first asked for."""
+    """The results of the study in a folder, read once when first needed."""
 
     folder: Path
 
@@ -31,7 +31,7 @@ class StudyResults:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The runs that differ in their seed alone, together."""
+        """The runs grouped into cells: those of a cell differ only in their seed."""
         with Store.open(self.folder) as store:
             rule = Keep((store.fact("study") or {}).get("keep", 0.0))
         return cells(self.runs, rule)
@@ -41,7 +41,7 @@ class StudyResults:
         return [cell.claim(measure) for cell in self.cells if cell.done]
 
     def records(self, probe: str) -> list[tuple[RunRecord, Record]]:
-        """What a probe found of every finished run that it was put to: `results.records("ladder")`."""
+        """The records of a probe for every finished run that it was applied to: `results.records("ladder")`."""
         found = [(run, run.record(probe)) for run in self.runs]
         return [(run, record) for run, record in found if record is not None]
 
@@ -71,7 +71,7 @@ def run_study(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Carry out a study (a `Study`, a TOML file or the name of a built-in one) or the remaining part of it. For a file
+    """Run a study (a `Study`, a TOML file or the name of a built-in one), or what remains of it. For a file
     or a built-in study with presets, `preset` selects one other than the first. Tasks of the study that are Python
     files run only with `trust`.
 
@@ -91,7 +91,7 @@ def run_study(
 
 
 def open_study(name: str | Path) -> StudyResults:
-    """The results of a study that was carried out before, by its name below runs/ or its folder."""
+    """The results of a study that was run before, by its name below runs/ or its folder."""
     return StudyResults(study_folder(str(name)))
 
 

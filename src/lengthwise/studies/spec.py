@@ -157,7 +157,7 @@ class Study:
     def with_seeds(self, count: int) -> Study:
         """The same study with the seeds 0, 1, ... `count` - 1, in overrides too."""
         if count < 1:
-            raise UsageError(f"a study has 1 seed or more, not {count}")
+            raise UsageError(f"a study must have 1 seed or more, not {count}")
         changed = self.plain()
         changed["seeds"] = count
         for override in changed.get("override", []):

@@ -65,7 +65,9 @@ class FunctionAnswers:
 
     def _same(self, given: Any, wanted: Ints, task: Task) -> bool:
         if not isinstance(given, Sequence):
-            raise UsageError(f"an answer of {self.name} is a text or a list of symbols, not a {type(given).__name__}")
+            raise UsageError(
+                f"an answer of {self.name} must be a text or a list of symbols, not a {type(given).__name__}"
+            )
         symbols = given.split() if isinstance(given, str) else map(str, given)
         return tuple(symbols) == task.spelled(wanted[wanted != NOTHING])
 
@@ -73,7 +75,7 @@ class FunctionAnswers:
         try:
             numbers = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise UsageError(f"an answer of {self.name} is a list of numbers, not {str(given)[:40]!r}") from None
+            raise UsageError(f"an answer of {self.name} must be a list of numbers, not {str(given)[:40]!r}") from None
         return numbers.shape == wanted.shape and bool((np.abs(numbers - wanted) <= task.tolerance).all())
 
 
@@ -149,7 +151,7 @@ def subject_of_object(thing: Any, name: str = "the model") -> Subject:
     if isinstance(thing, torch.nn.Module) or callable(getattr(thing, "answer", None)):
         return ObjectSubject(name, thing)
     raise UsageError(
-        f"a subject is a path, a model, or an object with a method answer(prompts), not a {type(thing).__name__}"
+        f"a subject must be a path, a model, or an object with a method answer(prompts), not a {type(thing).__name__}"
     )
 
 

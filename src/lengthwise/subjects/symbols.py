@@ -240,7 +240,9 @@ def token_map(tokens: Tokens, tokenizer: Callable[[], Any]) -> TokenMap:
         return TokenTable("the token map", lambda _: tokens)
     if not isinstance(tokens, str | Path):
         if not callable(tokens):
-            raise UsageError(f"a token map is a table, a function or the name of a file, not a {type(tokens).__name__}")
+            raise UsageError(
+                f"a token map must be a table, a function or the name of a file, not a {type(tokens).__name__}"
+            )
         return TokenAdapter(getattr(tokens, "__name__", "the adapter"), tokens)
     if tokens == TOKENIZER:
         return TokenTable("the tokenizer", _of_tokenizer(tokenizer(), "the tokenizer"))

@@ -60,7 +60,7 @@ class DistinctSymbols(Task):
 
     def __post_init__(self) -> None:
         if self.alphabet < 1:
-            raise UsageError(f"the alphabet has at least one symbol, not {self.alphabet}")
+            raise UsageError(f"the alphabet must have at least one symbol, not {self.alphabet}")
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class InterleavedMajority(_MajorityOfBits):
 
     def __post_init__(self) -> None:
         if self.period < 1:
-            raise UsageError(f"the period is a positive number, not {self.period}")
+            raise UsageError(f"the period must be a positive number, not {self.period}")
         object.__setattr__(self, "axes", (Axis("length", "symbols in the prompt", smallest=self.period),))
 
     def has(self, size: int) -> bool:
@@ -232,7 +232,7 @@ class InterleavedMajority(_MajorityOfBits):
 
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         if not self.has(len(prompt)):
-            raise UsageError(f"a prompt has a multiple of {self.period} bits, not {len(prompt)}")
+            raise UsageError(f"a prompt must have a multiple of {self.period} bits, not {len(prompt)}")
         return [self.majority(prompt[start :: self.period]) for start in range(self.period)]
 
     def chance(self, size: int) -> Chance:  # noqa: ARG002

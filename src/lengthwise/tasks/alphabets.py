@@ -20,7 +20,7 @@ def numerals(*bounds: int) -> tuple[str, ...]:
 def check_symbols(prompt: Sequence[str], known: Collection[str], what: str) -> None:
     """Refuse a prompt that holds anything but the `known` symbols, which `what` describes."""
     if not set(prompt) <= set(known):
-        raise UsageError(f"a prompt holds {what}, not {' '.join(prompt)!r}")
+        raise UsageError(f"a prompt must hold {what}, not {' '.join(prompt)!r}")
 
 
 class BitTask(Task):
@@ -42,7 +42,7 @@ class LetterTask(Task):
     def __post_init__(self) -> None:
         if not 2 <= self.letters <= len(string.ascii_lowercase):
             most = len(string.ascii_lowercase)
-            raise UsageError(f"the number of letters lies between 2 and {most}, not {self.letters}")
+            raise UsageError(f"the number of letters must lie between 2 and {most}, not {self.letters}")
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class CloseBrackets(Task):
 
     def __post_init__(self) -> None:
         if not 1 <= self.kinds <= len(_PAIRS):
-            raise UsageError(f"the number of kinds of brackets lies between 1 and {len(_PAIRS)}, not {self.kinds}")
+            raise UsageError(f"the number of kinds of brackets must lie between 1 and {len(_PAIRS)}, not {self.kinds}")
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class WordProblem(Task):
     def __post_init__(self) -> None:
         kind, count = self._read()
         if not (kind == "Z" and 2 <= count <= _MOST_CYCLIC) and not (kind in "SA" and 3 <= count <= _MOST_POINTS):
-            raise UsageError(f"a group is S3 to S5, A3 to A5 or Z2 to Z{_MOST_CYCLIC}, not {self.group!r}")
+            raise UsageError(f"a group must be S3 to S5, A3 to A5 or Z2 to Z{_MOST_CYCLIC}, not {self.group!r}")
 
     @property
     def facts(self) -> Facts:  # pyright: ignore[reportIncompatibleVariableOverride]

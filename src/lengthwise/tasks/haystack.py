@@ -101,7 +101,7 @@ class Haystack(Task):
             raise UsageError(f"a text hides at least one fact, not {self.hidden}")
         for what, count, most in (("names", self.names, len(NAMES)), ("values", self.values, _SPAN)):
             if not max(2, self.hidden) <= count <= most:
-                raise UsageError(f"the number of {what} lies between {max(2, self.hidden)} and {most}, not {count}")
+                raise UsageError(f"the number of {what} must lie between {max(2, self.hidden)} and {most}, not {count}")
 
     @property
     def hidden(self) -> int:
@@ -131,7 +131,7 @@ class Haystack(Task):
         for symbol in rest:
             sentences.append((symbol, next(rest, "")) if symbol in names else (symbol,))
             if symbol not in others and not (symbol in names and sentences[-1][1] in given):
-                raise UsageError(f"a prompt is sentences and facts, then the question, not {' '.join(prompt)!r}")
+                raise UsageError(f"a prompt must be sentences and facts, then the question, not {' '.join(prompt)!r}")
         return sentences, asked
 
     def written(self, facts: Ints, asked: Ints, draws: Draws, size: int) -> Ints:

@@ -44,7 +44,7 @@ def dirichlet_symbols(size: int, symbols: int, alpha: float, draws: Draws) -> In
 
 def check_dirichlet(alpha: float) -> None:
     if not 0 <= alpha < math.inf:
-        raise UsageError(f"dirichlet is 0 for the usual prompts, or an alpha above 0, not {alpha:g}")
+        raise UsageError(f"dirichlet must be 0 for the usual prompts, or an alpha above 0, not {alpha:g}")
 
 
 class _OneNumber(BitTask):
@@ -125,7 +125,9 @@ class ModPTask(_OneNumber):
 
     def __post_init__(self) -> None:
         if not 0 <= self.residue < self.period:
-            raise UsageError(f"a residue lies between 0 and the period less one, not {self.residue} of {self.period}")
+            raise UsageError(
+                f"a residue must lie between 0 and the period less one, not {self.residue} of {self.period}"
+            )
         check_dirichlet(self.dirichlet)
         # the smallest prompt holds one place of the class
         object.__setattr__(self, "axes", (Axis("length", "symbols in the prompt", smallest=self.residue + 1),))

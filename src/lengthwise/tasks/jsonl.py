@@ -49,7 +49,7 @@ class JsonLines(Task):
 
     def __post_init__(self) -> None:
         if not 0 <= self.held_out < 1:
-            raise UsageError(f"held_out is a share of the items, at least 0 and below 1, not {self.held_out}")
+            raise UsageError(f"held_out must be a share of the items, at least 0 and below 1, not {self.held_out}")
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ def object_of(text: str, example: str) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"this is not JSON ({error})") from None
     if not isinstance(item, dict):
-        raise UsageError(f"an item is an object such as {example}, not {text[:40]}")
+        raise UsageError(f"an item must be an object such as {example}, not {text[:40]}")
     return item
 
 
@@ -239,13 +239,13 @@ def tokens_of(value: Any, key: str, split: Split, known: Container[str] = ()) ->
     elif isinstance(value, list):
         words = [str(word) if type(word) is int else word for word in value]
     else:
-        raise UsageError(f"the {key} is text or a list of tokens, not {json.dumps(value)[:40]}")
+        raise UsageError(f"the {key} must be text or a list of tokens, not {json.dumps(value)[:40]}")
     for word in words:
         if isinstance(word, str) and word in known:
             continue
         if not isinstance(word, str) or not word:
             shown = json.dumps(word)[:40]
-            raise UsageError(f"a token of the {key} is non-empty text or a whole number, not {shown}")
+            raise UsageError(f"a token of the {key} must be non-empty text or a whole number, not {shown}")
         if word in SPECIALS:
             raise UsageError(f"the {key} holds {word}, which is reserved for the layout")
     return words
@@ -286,7 +286,7 @@ class _JsonlReader:
             near = nearest(self.rule, [*item, *LENGTHS])
             raise UsageError(f"there is no column {self.rule!r} to take the size from; {near}it has {', '.join(item)}")
         if type(size) is not int or not 0 < size < 2**31:
-            raise UsageError(f"the size ({self.rule}) is a positive whole number, not {json.dumps(size)[:40]}")
+            raise UsageError(f"the size ({self.rule}) must be a positive whole number, not {json.dumps(size)[:40]}")
         return size
 
     def items(self) -> Items:

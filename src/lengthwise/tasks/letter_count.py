@@ -35,7 +35,7 @@ class LetterCount(Task):
 
     def __post_init__(self) -> None:
         if not 2 <= self.letters <= 26:
-            raise UsageError(f"the number of letters lies between 2 and 26, not {self.letters}")
+            raise UsageError(f"the number of letters must lie between 2 and 26, not {self.letters}")
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class LetterCount(Task):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         if len(prompt) < 2 or not set(prompt) <= set(self.symbols[: self.letters]):
             last = self.symbols[self.letters - 1]
-            raise UsageError(f"a prompt is two or more of the letters a to {last}, not {' '.join(prompt)!r}")
+            raise UsageError(f"a prompt must be two or more of the letters a to {last}, not {' '.join(prompt)!r}")
         return tuple(str(list(prompt[:-1]).count(prompt[-1])))
 
     def chance(self, size: int) -> Chance:

@@ -167,7 +167,7 @@ class Prose(Task):
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= _HIGHEST:
-            raise UsageError(f"order is a whole number from 1 to {_HIGHEST}, not {self.order}")
+            raise UsageError(f"order must be a whole number from 1 to {_HIGHEST}, not {self.order}")
 
     @property
     def symbols(self) -> tuple[str, ...]:

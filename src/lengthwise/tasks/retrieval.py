@@ -70,7 +70,7 @@ class AssociativeRecall(Task):
         keys, values, asked = prompt[:ends:2], prompt[1:ends:2], prompt[max(ends, 0) :]
         if ends % 2 or not set(prompt) <= known or any(symbol[0] != "k" for symbol in (*keys, *asked)):
             last = "a key" if self.queries == 1 else f"{self.queries} keys"
-            raise UsageError(f"a prompt is pairs of a key and a value, then {last}, not {' '.join(prompt)!r}")
+            raise UsageError(f"a prompt must be pairs of a key and a value, then {last}, not {' '.join(prompt)!r}")
         if any(symbol[0] != "v" for symbol in values):
             raise UsageError(f"every key is followed by a value, which is not so in {' '.join(prompt)!r}")
         if len(set(keys)) < len(keys):
@@ -131,7 +131,7 @@ class KgramTask(LetterTask):
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise UsageError(f"k is a positive number, not {self.k}")
+            raise UsageError(f"k must be a positive number, not {self.k}")
         super().__post_init__()
         if (entries := self.letters ** (self.k + 1)) > _LARGEST_TABLE:
             raise UsageError(

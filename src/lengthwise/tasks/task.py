@@ -31,7 +31,7 @@ class Task(abc.ABC):
     """What is asked. A subclass is a frozen dataclass: its fields are settings, its methods take data.
 
     A subclass gives `symbols`, `sample` and `solve`, its `axes` (the first is what `size` counts), and the `readout`:
-    "answer" is written token by token after the prompt, "tags" is one label a position, "numbers" is a real vector.
+    "answer" is written token by token after the prompt, "tags" is one label per position, "numbers" is a real vector.
     Where the prompt does not decide the answer, `certain` is False and `log_probabilities` gives its distribution.
     The first line of its docstring is its description, and the rest shows a worked example. `check_task` in
     `lengthwise.testing` holds it to this contract.
@@ -91,7 +91,7 @@ class Task(abc.ABC):
         return self
 
     def warnings(self) -> list[str]:
-        """What a user should know before trusting a measurement on this task, a sentence each."""
+        """What a user should know before trusting a measurement on this task, one sentence each."""
         return []
 
     def chance(self, size: int) -> Chance:

@@ -22,7 +22,7 @@ class Recipe:
     """How to train.
 
     With a `pool`, several batches are drawn together and sorted by length, for tasks whose items differ in length; a
-    batch then mixes sizes. `form` is how the weights are made from what is trained.
+    batch then mixes sizes. `form` says how the weights are computed from the trained parameters.
     """
 
     steps: int = setting(2000, "training steps")
@@ -50,21 +50,22 @@ class Recipe:
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "check_every", "pool"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} is at least 1, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
             check_count(getattr(self, name), name)
         if not (self.rate > 0 and math.isfinite(self.rate)):
-            raise UsageError(f"the learning rate is above 0, not {self.rate}")
+            raise UsageError(f"the learning rate must be above 0, not {self.rate}")
         if not (self.clip > 0 and self.weight_decay >= 0):
             raise UsageError(
-                f"clip is above 0 and weight_decay 0 or more, not clip {self.clip} and weight_decay {self.weight_decay}"
+                f"clip must be above 0 and weight_decay 0 or more, not clip {self.clip} and "
+                f"weight_decay {self.weight_decay}"
             )
         check_precision(self.precision)
         if self.decay not in get_args(Decay):
-            raise UsageError(f"decay is one of {', '.join(get_args(Decay))}, not {self.decay!r}")
+            raise UsageError(f"decay must be one of {', '.join(get_args(Decay))}, not {self.decay!r}")
         if not 0 <= self.warmup < 1:
-            raise UsageError(f"warmup is a share of the steps in [0, 1), not {self.warmup}")
+            raise UsageError(f"warmup must be a share of the steps in [0, 1), not {self.warmup}")
         if self.stop_at is not None and not 0 < self.stop_at <= 1:
-            raise UsageError(f"stop_at is a share of items in (0, 1], not {self.stop_at}")
+            raise UsageError(f"stop_at must be a share of items in (0, 1], not {self.stop_at}")
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""

@@ -75,7 +75,7 @@ class MatrixCost(Cost):
     def __init__(self, matrix: ArrayLike) -> None:
         values = np.ascontiguousarray(matrix, dtype=np.float64)
         if values.ndim != 2 or 0 in values.shape:
-            raise UsageError(f"a cost matrix has two dimensions and no empty side, not the shape {values.shape}")
+            raise UsageError(f"a cost matrix must have two dimensions and no empty side, not the shape {values.shape}")
         if not np.isfinite(values).all():
             raise UsageError("a cost matrix holds finite numbers; this one holds NaN or infinity")
         if values.min() < 0:
@@ -107,7 +107,7 @@ class VectorCost(Cost):
 
     def __init__(self, x: ArrayLike, y: ArrayLike, norm: Norm = "euclidean") -> None:
         if norm not in ("euclidean", "cityblock"):
-            raise UsageError(f"the norm is 'euclidean' or 'cityblock', not {norm!r}")
+            raise UsageError(f"the norm must be 'euclidean' or 'cityblock', not {norm!r}")
         self.x, self.y = _vectors(x, "first"), _vectors(y, "second")
         self.norm: Norm = norm
         if self.x.shape[1] != self.y.shape[1]:

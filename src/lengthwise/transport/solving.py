@@ -87,11 +87,11 @@ def solve(
     `verify`.
     """
     if method != "auto" and method not in METHODS:
-        raise UsageError(f"the method is one of auto, {', '.join(METHODS)}, not {method!r}")
+        raise UsageError(f"the method must be one of auto, {', '.join(METHODS)}, not {method!r}")
     if not tolerance > 0:
-        raise UsageError(f"the tolerance is a positive number such as 1e-7, not {tolerance}")
+        raise UsageError(f"the tolerance must be a positive number such as 1e-7, not {tolerance}")
     if limit is not None and limit < 0:
-        raise UsageError(f"the limit is a number of iterations that is not negative, or None, not {limit}")
+        raise UsageError(f"the limit must be a number of iterations that is not negative, or None, not {limit}")
     name, because = choose(problem.cost) if method == "auto" else (method, "it was asked for")
     if isinstance(problem.cost, VectorCost) and (exponent := problem.cost.exponent):
         inner = TransportProblem(problem.cost.scaled(), problem.a, problem.b)

@@ -42,7 +42,9 @@ class Trajectory:
         if "" in self.tokens:
             raise UsageError("a token of the trajectory is empty; a token is non-empty text")
         if self.depth is not None and (not self.depth or not all(math.isfinite(x) and x >= 0 for x in self.depth)):
-            raise UsageError(f"a depth profile is one or more finite numbers from 0 on, not {list(self.depth)[:8]}")
+            raise UsageError(
+                f"a depth profile must be one or more finite numbers from 0 on, not {list(self.depth)[:8]}"
+            )
         for name, value in self.features:
             if not math.isfinite(value):
                 raise UsageError(f"the feature {name!r} is {value}; a feature is a finite number")

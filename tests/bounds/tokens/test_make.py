@@ -125,9 +125,9 @@ def test_what_is_refused():
         freedman(losses, 10, population=99)
     with pytest.raises(UsageError, match="finite number of bits"):
         freedman(losses, math.inf)
-    with pytest.raises(UsageError, match="delta lies between"):
+    with pytest.raises(UsageError, match="delta must lie between"):
         freedman(losses, 10, delta=0.0)
-    with pytest.raises(UsageError, match="target is one of"):
+    with pytest.raises(UsageError, match="target must be one of"):
         freedman(losses, 10, target="top3")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="for tokens"):
         of_documents(losses, 10, inequality=Freedman())

@@ -238,7 +238,7 @@ BAD = {
     "not one of shape": lambda: clusters.cluster_number([1.0, 2.0]),
     "not finite": lambda: clusters.effective_rank([[1.0, math.nan]]),
     "no direction": lambda: clusters.directions([[0.0, 0.0]]),
-    "kappa is a finite number": lambda: clusters.cluster_number([[1.0, 0.0]], -1),
+    "kappa must be a finite number": lambda: clusters.cluster_number([[1.0, 0.0]], -1),
     "from -1 to 1": lambda: clusters.components([[1.0, 0.0]], 1.5),
     "at least 1 bin": lambda: clusters.inner_products([[1.0, 0.0]], 0),
     "beta above 0": lambda: clusters.energy([[1.0, 0.0]], 0),

@@ -151,11 +151,11 @@ def test_progress_rises_to_the_end_and_may_stop_the_work() -> None:
 @pytest.mark.parametrize(
     "settings,sentence",
     [
-        ({"times": []}, "times is a list"),
+        ({"times": []}, "times must be a list"),
         ({"times": [0.0, 0.0]}, "each greater than the one before"),
         ({"times": [0.0, math.inf]}, "finite"),
-        ({"tolerance": 0.0}, "tolerance lies between"),
-        ({"tolerance": math.nan}, "tolerance lies between"),
+        ({"tolerance": 0.0}, "tolerance must lie between"),
+        ({"tolerance": math.nan}, "tolerance must lie between"),
         ({"start": 2 * uniform(4, 3, 0)}, "divide each token by its length"),
         ({"start": uniform(4, 3, 0) * math.nan}, "divide each token by its length"),
         ({"start": torch.ones(3)}, "at least one token"),

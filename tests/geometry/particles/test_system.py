@@ -98,9 +98,12 @@ def test_usa_is_refused_where_it_overflows_and_only_there() -> None:
         (lambda x: System("XA", 1.0), "SA or USA"),  # pyright: ignore[reportArgumentType]
         (lambda x: System("SA", -1.0), "not negative"),
         (lambda x: System("SA", torch.tensor([1.0, math.nan])), "not negative"),
-        (lambda x: System("SA", np.ones(2)), "beta is a torch tensor, not of type ndarray"),  # pyright: ignore
-        (lambda x: System("SA", 1.0, key=np.eye(3)), "key is a torch tensor, not of type ndarray"),  # pyright: ignore
-        (lambda x: System("SA", 1.0, query=torch.ones(2, 3)), r"query is a square matrix \[d, d\], not .*\[2, 3\]"),
+        (lambda x: System("SA", np.ones(2)), "beta must be a torch tensor, not of type ndarray"),  # pyright: ignore
+        (lambda x: System("SA", 1.0, key=np.eye(3)), "key must be a torch tensor, not of type ndarray"),  # pyright: ignore
+        (
+            lambda x: System("SA", 1.0, query=torch.ones(2, 3)),
+            r"query must be a square matrix \[d, d\], not .*\[2, 3\]",
+        ),
         (
             lambda x: System("SA", 1.0, value=torch.eye(2)).velocity(x),
             "value is for 2 dimensions, and the points have 3",

@@ -199,7 +199,7 @@ def test_a_wrong_refusal_is_noticed() -> None:
 
 @pytest.mark.parametrize("settings", [{"period": 0}, {"period": 1.5}, {"locality": -1}, {"locality": True}])
 def test_bad_settings(settings: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match="is a whole number of at least"):
+    with pytest.raises(UsageError, match="must be a whole number of at least"):
         decide(automaton("a*"), **settings)
 
 

@@ -45,15 +45,15 @@ def changed(path: str, value: object) -> dict:
     ("path", "value", "sentence"),
     [
         ("readout", None, "has no 'readout'"),
-        ("symbols", "01", "symbols is a list of texts"),
+        ("symbols", "01", "symbols must be a list of texts"),
         ("symbols", ["0", "0"], "all different"),
         ("symbols", ["0", "1", "2"], "embeddings has the shape 2 x 2 where 3 x 2 is needed"),
         ("embeddings", [[1, 0], [1]], "row 2, has 1 numbers where 2 are needed"),
         ("embeddings", [], "list of rows"),
-        ("embeddings.0.0", "x", 'embeddings, row 1, entry 1, is a number or a text such as "2/3"'),
-        ("embeddings.0.0", "1/0", "is a number"),
+        ("embeddings.0.0", "x", 'embeddings, row 1, entry 1, must be a number or a text such as "2/3"'),
+        ("embeddings.0.0", "1/0", "must be a number"),
         ("embeddings.0.0", float("inf"), "finite"),
-        ("embeddings.0.0", True, "is a number"),
+        ("embeddings.0.0", True, "must be a number"),
         ("layers", [], "one or two layers"),
         ("layers.0.heads", [], "each with a head"),
         ("layers.0.heads.0.value", [[1]], "layer 1: value has the shape"),
@@ -61,11 +61,11 @@ def changed(path: str, value: object) -> dict:
         (
             "layers.0.mlp",
             {"inner": [[1, 0]], "offset": [0], "outer": [[1], [0]], "activation": "gelu"},
-            "activation is one of",
+            "activation must be one of",
         ),
-        ("mode", "soft", "mode is one of"),
-        ("bits", 0, "bits lie between"),
-        ("bits", "8", "bits is a whole number"),
+        ("mode", "soft", "mode must be one of"),
+        ("bits", 0, "bits must lie between"),
+        ("bits", "8", "bits must be a whole number"),
         ("layer", [], "did you mean 'layers'"),
     ],
 )
@@ -78,7 +78,7 @@ def test_files_that_are_not_there_or_not_json(tmp_path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load_limit(tmp_path / "none.json")
     path = tmp_path / "bad.json"
-    for text, sentence in (("{", "as JSON"), ("[1]", "is a JSON object"), ("[" * 100_000, "nested too deeply")):
+    for text, sentence in (("{", "as JSON"), ("[1]", "must be a JSON object"), ("[" * 100_000, "nested too deeply")):
         path.write_text(text)
         with pytest.raises(UsageError, match=sentence):
             load_limit(path)

@@ -104,7 +104,7 @@ def test_finite_precision_shows_where_attention_is_not_yet_hard() -> None:
 def test_usage() -> None:
     with pytest.raises(UsageError, match="one layer only"):
         simulate(bigram(), "abab", 2)
-    with pytest.raises(UsageError, match="error is 0 or more"):
+    with pytest.raises(UsageError, match="error must be 0 or more"):
         shortest_simulation(wave(), "01", -1)
 
 

@@ -152,7 +152,7 @@ def test_bad_input_is_one_sentence() -> None:
         example("majorty")
     with pytest.raises(UsageError, match="residue"):
         share_in_class(3, 3)
-    with pytest.raises(UsageError, match="mode is one of"):
+    with pytest.raises(UsageError, match="mode must be one of"):
         majority().in_mode("soft")  # type: ignore[arg-type]
 
 

@@ -103,9 +103,9 @@ BAD_FUNCTIONS = [
     ("def starts(size): return [['a'] * size]\ndef step(state): return state", "comes back to `a`"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return [*state, 'a']", "does not end within"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return state[7]", "step on `a` raises IndexError"),
-    ("def starts(size): return [['a'] * size]\ndef step(state): return 3", "a state is text or a list"),
+    ("def starts(size): return [['a'] * size]\ndef step(state): return 3", "a state must be text or a list"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return []", "at least one column"),
-    ("def starts(size): return [[1.5] * size]\ndef step(state): return None", "a column is a token"),
+    ("def starts(size): return [[1.5] * size]\ndef step(state): return None", "a column must be a token"),
     ("def starts(size):\n    yield 1 / 0\ndef step(state): return None", "starts\\(1\\) raises ZeroDivisionError"),
     ("def starts(size): return [['a'] * size]\ndef step(state):\n    while True: pass", "took more than"),
     (
@@ -217,11 +217,11 @@ BAD_LINES = [
     ("", "is empty"),
     ('{"state": "1 0", "next": "1"}\n{"state": "1"', "line 2: this is not JSON"),
     ('{"state": "1 0"}', "line 1: the key 'next' is missing"),
-    ("[1, 2]", "line 1: an item is an object"),
-    ('{"state": "", "next": "1"}', "line 1: a state has at least one column"),
-    ('{"state": 7, "next": "1"}', "line 1: a state is text or a list"),
-    ('{"state": [null], "next": "1"}', "line 1: a column is a token"),
-    ('{"state": "1", "next": "1", "size": 0}', "line 1: the size is a positive whole number"),
+    ("[1, 2]", "line 1: an item must be an object"),
+    ('{"state": "", "next": "1"}', "line 1: a state must have at least one column"),
+    ('{"state": 7, "next": "1"}', "line 1: a state must be text or a list"),
+    ('{"state": [null], "next": "1"}', "line 1: a column must be a token"),
+    ('{"state": "1", "next": "1", "size": 0}', "line 1: the size must be a positive whole number"),
     ("[" * 100_000, r"line 1: this is not JSON \(it is nested too deeply"),
 ]
 

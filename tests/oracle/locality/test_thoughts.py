@@ -195,13 +195,13 @@ def test_each_answer_in_a_chat_is_a_chain(file: Callable[..., str]) -> None:
 GOOD = '{"states": ["1 0", "1"]}'
 BAD_LINES = [
     (["{"], "line 1: this is not JSON"),
-    ([GOOD, "[1]"], "line 2: an item is an object"),
+    ([GOOD, "[1]"], "line 2: an item must be an object"),
     ([GOOD, '{"text": "1"}'], "line 2: a record has messages, prompt and completion, or states"),
     ([GOOD, '{"prompt": "1", "completion": "2"}'], "line 2: this record has prompt, and those before it states"),
     (['{"prompt": "1", "states": ["1"]}'], "line 1: a record has prompt or states, not both"),
     (['{"prompt": "1"}'], "line 1: completion is missing"),
     (['{"prompt": "1", "completion": 7}'], "line 1: completion is missing or no text"),
-    (['{"states": "1 0"}'], "line 1: states is a list of texts"),
+    (['{"states": "1 0"}'], "line 1: states must be a list of texts"),
     (['{"states": ["1 0"]}'], "line 1: a chain has at least two states"),
     (['{"states": ["1 0", " "]}'], "line 1: state 2 has no token"),
     (['{"messages": [{"role": "user", "content": "1"}]}'], "line 1: no turn has the role assistant"),

@@ -360,9 +360,9 @@ def test_the_usual_folder_tells_models_and_data_apart(llama_folder, texts, tmp_p
 # --- what cannot be done --------------------------------------------------------------------------------------------
 
 REFUSED = [
-    ({"delta": 0.0}, "delta is a probability"),
-    ({"delta": 1.5}, "delta is a probability"),
-    ({"sample": 0}, "sample is at least 1"),
+    ({"delta": 0.0}, "delta must be a probability"),
+    ({"delta": 1.5}, "delta must be a probability"),
+    ({"sample": 0}, "sample must be at least 1"),
     ({"sample": 5, "limit": 5}, "cut the sample short"),
     ({"aim": "words"}, "tokens or of documents"),
     ({"quantiser": "median"}, "unknown quantiser 'median'"),

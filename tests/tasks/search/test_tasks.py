@@ -100,7 +100,7 @@ def test_items_differ(task, size) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("branching=0", "branching is at least 1"),
+        ("branching=0", "branching must be at least 1"),
         ("span=1", "2 <= span <= content <= top"),
         ("content=5,span=6", "2 <= span <= content <= top"),
         ("content=50,top=49", "2 <= span <= content <= top"),
@@ -117,10 +117,10 @@ def test_bad_settings(name: str, settings: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("operations=+%", "operations are some of"),
-        ("operations=++", "each operation is named once"),
-        ("operations=", "operations are some of"),
-        ("targets=new", "targets is one of seen, held_out"),
+        ("operations=+%", "operations must be some of"),
+        ("operations=++", "each operation must be named once"),
+        ("operations=", "operations must be some of"),
+        ("targets=new", "targets must be one of seen, held_out"),
     ],
 )
 def test_bad_settings_of_countdown(settings: str, said: str) -> None:

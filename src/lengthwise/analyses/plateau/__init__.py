@@ -82,9 +82,9 @@ class PlateauAnalysis(Analysis):
 
     def __post_init__(self) -> None:
         if not 0 <= self.error < 1:
-            raise UsageError(f"an error lies between 0 and 1, not {self.error:g}")
+            raise UsageError(f"an error must lie between 0 and 1, not {self.error:g}")
         if self.measure not in get_args(Measure):
-            raise UsageError(f"a measure of the error is {', '.join(get_args(Measure))}, not {self.measure!r}")
+            raise UsageError(f"a measure of the error must be {', '.join(get_args(Measure))}, not {self.measure!r}")
 
     def analyse(self, study: StudyContent) -> Record:
         cells = plateau_cells(study.cells, self.measure)

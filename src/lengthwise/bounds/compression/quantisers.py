@@ -273,4 +273,4 @@ def _halved(levels: Singles) -> Singles:
 
 def _check_levels(levels: int) -> None:
     if not 2 <= levels <= MOST_LEVELS:
-        raise UsageError(f"a quantiser has 2 to {MOST_LEVELS} levels, not {levels}")
+        raise UsageError(f"a quantiser must have 2 to {MOST_LEVELS} levels, not {levels}")

@@ -201,4 +201,4 @@ def error_claim(first: float, gap: float, epsilon: float, exact: bool) -> Claim:
 
 def _check(epsilon: float) -> None:
     if not 0 <= epsilon <= 1:
-        raise UsageError(f"epsilon lies between 0 and 1, not at {epsilon}")
+        raise UsageError(f"epsilon must lie between 0 and 1, not {epsilon}")

@@ -66,7 +66,7 @@ def usefulness_claim(
     contexts are too strong or too weak for τ to distinguish them, and the authors abstain there.
     """
     if not 0 < beta < math.inf or most_dimensions < 1:
-        raise UsageError(f"β is above 0 and d0 at least 1, not {beta} and {most_dimensions}")
+        raise UsageError(f"β must be above 0 and d0 at least 1, not {beta} and {most_dimensions}")
     padded = np.zeros(most_dimensions + 1)
     given = np.clip(np.asarray(squares, dtype=np.float64), 0.0, 1.0)[: most_dimensions + 1]
     padded[: len(given)] = given

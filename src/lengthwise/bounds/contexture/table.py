@@ -76,7 +76,7 @@ def joint_table(numbers: ArrayLike, counts: bool = False) -> JointTable:
     """
     given = np.asarray(numbers, dtype=np.float64)
     if given.ndim != 2 or 0 in given.shape:
-        raise UsageError(f"a joint table has rows (x) and columns (a), not the shape {list(given.shape)}")
+        raise UsageError(f"a joint table must have rows (x) and columns (a), not the shape {list(given.shape)}")
     if not np.isfinite(given).all() or given.min() < 0:
         raise UsageError("a joint table holds finite numbers of 0 or more; there is one that is not")
     rows, columns = np.flatnonzero(given.sum(axis=1)), np.flatnonzero(given.sum(axis=0))

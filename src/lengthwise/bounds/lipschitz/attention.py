@@ -75,8 +75,8 @@ class AttentionHead:
         query, key, value, out = shapes
         if query != key or value[1] != query[1] or out[1] != value[0]:
             raise UsageError(
-                "a head has query and key matrices of one shape, a value matrix of the same width and an out matrix "
-                f"that fits the values, not the shapes {shapes}"
+                "a head must have query and key matrices of one shape, a value matrix of the same width and an out "
+                f"matrix that fits the values, not the shapes {shapes}"
             )
 
     @functools.cached_property
@@ -143,7 +143,8 @@ class Visibility:
     def __post_init__(self) -> None:
         if self.length < 1 or (self.window is not None and self.window < 1):
             raise UsageError(
-                f"a sequence and a window hold at least 1 token, not {self.length} and {self.window}; None is no window"
+                f"a sequence and a window must hold at least 1 token, not {self.length} and {self.window}; None means "
+                "no window"
             )
 
     def most_received(self, logit_range: float = math.inf) -> float:
@@ -232,7 +233,7 @@ def gibbs_mean(length: int) -> float:
     It solves λ exp(λ + 1) = n - 1, so λ = W((n - 1) / e).
     """
     if length < 1:
-        raise UsageError(f"a sequence has at least 1 token, not {length}")
+        raise UsageError(f"a sequence must have at least 1 token, not {length}")
     mean = float(lambertw((length - 1) / math.e).real)
     while mean * math.exp(mean + 1) * (1.0 - 1e-12) < length - 1:  # the left side grows with λ: now it is not too small
         mean *= 1.0 + 1e-12

@@ -41,9 +41,9 @@ def norm_bound(
     Statement 2: it holds between any two tokens with at least that s, also when those between them have less.
     """
     if kind not in ("layer", "rms"):
-        raise UsageError(f"a norm is 'layer' or 'rms', not {kind!r}")
+        raise UsageError(f"a norm must be 'layer' or 'rms', not {kind!r}")
     if width < 1 or not eps >= 0:
-        raise UsageError(f"a norm has a width of 1 or more and an eps of 0 or more, not {width} and {eps}")
+        raise UsageError(f"a norm must have a width of 1 or more and an eps of 0 or more, not {width} and {eps}")
     least = region.spread if kind == "layer" else region.size
     floor = _floor(least, eps)
     steep = 1.0 if weight is None else largest_entry(weight)

@@ -16,10 +16,10 @@ LN2 = math.log(2)
 def complexity(message_bits: float, count: int | float, delta: float, settings: int = 1) -> float:
     """C = (bits ln 2 + ln(settings / δ)) / n: a prior of 2^-bits, `settings` that were all paid for, n units."""
     if not 0 <= message_bits < math.inf:
-        raise UsageError(f"a message has a finite number of bits, 0 or more, not {message_bits}")
+        raise UsageError(f"a message must have a finite number of bits, 0 or more, not {message_bits}")
     if not 0 < delta < 1 or count < 1 or settings < 1:
         raise UsageError(
-            "delta lies between 0 and 1, and there is 1 unit of data and 1 setting at least, "
+            "delta must lie between 0 and 1, with at least 1 unit of data and 1 setting, "
             f"not {delta}, {count} and {settings}"
         )
     return (message_bits * LN2 + math.log(settings / delta)) / count
@@ -56,7 +56,7 @@ def smoothing_cost(complexity: float) -> float:
     It is the least of ln(1 / (1 - α)) + C ln(1 / α), and below √(2C) (statement G8; finzi2025 use √(2C)).
     """
     if not 0 <= complexity < math.inf:
-        raise UsageError(f"a complexity is a finite number of 0 or more, not {complexity}")
+        raise UsageError(f"a complexity must be a finite number of 0 or more, not {complexity}")
     if complexity == 0:
         return 0.0
     return math.log1p(complexity) + complexity * math.log1p(1 / complexity)
@@ -99,5 +99,5 @@ def token_bound_bits(
 
 def _share(alpha: float) -> float:
     if not 0 < alpha <= 1:
-        raise UsageError(f"the smoothing α is above 0 and at most 1, not {alpha}")
+        raise UsageError(f"the smoothing α must be above 0 and at most 1, not {alpha}")
     return alpha

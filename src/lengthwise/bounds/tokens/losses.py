@@ -46,7 +46,7 @@ class TokenLosses:
             if getattr(self, name).shape != shape:
                 raise UsageError(f"{name} has the shape {getattr(self, name).shape} where {shape} is needed")
         if self.vocabulary < 2:
-            raise UsageError(f"a vocabulary has 2 tokens or more, not {self.vocabulary}")
+            raise UsageError(f"a vocabulary must have 2 tokens or more, not {self.vocabulary}")
         if n and not (np.min(self.surprise) >= 0 and np.min(self.entropy) >= 0 and np.min(self.rank) >= 0):
             raise UsageError("surprises, entropies and ranks are 0 or more, and not NaN")
         if n and not (np.min(self.mass) >= 0 and np.max(self.mass) <= 1 + 1e-6):

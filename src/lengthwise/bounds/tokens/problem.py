@@ -121,7 +121,7 @@ def chance_level(target: Target, vocabulary: int) -> float:
 def rank_limit(target: Target) -> int:
     """The k of a top-k target."""
     if target not in TARGETS or target == "loss":
-        raise UsageError(f"a target is one of {', '.join(TARGETS)}, not {target!r}")
+        raise UsageError(f"a target must be one of {', '.join(TARGETS)}, not {target!r}")
     return int(target.removeprefix("top"))
 
 

@@ -76,7 +76,7 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, GuaranteePlan]:
     """The plan, and which of its numbers was found and not given."""
     vocabulary = options.vocabulary
     if vocabulary != round(vocabulary):
-        raise UsageError(f"--vocabulary is a whole number of 2 or more, not {vocabulary:g}")
+        raise UsageError(f"--vocabulary must be a whole number of 2 or more, not {vocabulary:g}")
     missing = [name for name in ("params", "tokens") if getattr(options, name) is None]
     if len(missing) == 2:
         raise UsageError("give --params, --tokens or both, as in --params 7B --tokens 140B --loss 2.2")
@@ -92,8 +92,8 @@ def _plan(options: argparse.Namespace) -> tuple[str | None, GuaranteePlan]:
         raise UsageError(f"to find --{missing[0]}, say what is to be reached: --loss (to beat chance) or --gap")
     if not goal > 0:
         raise UsageError(
-            f"the gap to reach is above 0, not {goal:.4g}; chance is ln V = {run.chance:.4g} nats, and a loss must be "
-            "below it"
+            f"the gap to reach must be above 0, not {goal:.4g}; chance is ln V = {run.chance:.4g} nats, and a loss "
+            "must be below it"
         )
     return missing[0], solved(plan, missing[0], goal)
 

@@ -34,7 +34,7 @@ _KINDS = "a table (.npy, .csv), pairs (.jsonl, .csv with the header x,a) or the 
 
 def run(options: argparse.Namespace) -> int:
     if options.epsilon is not None and not 0 <= options.epsilon <= 1:
-        raise UsageError(f"--epsilon lies between 0 and 1, not {options.epsilon:g}")
+        raise UsageError(f"--epsilon must lie between 0 and 1, not {options.epsilon:g}")
     found = _described(options)
     if options.figure is not None:
         _draw(found, options.figure, options.quiet)

@@ -28,7 +28,7 @@ _SUBJECT = ("seen", "check", "unlabelled", "items", "of_task")  # options of a t
 def run(options: argparse.Namespace) -> int:
     level = LEVEL if options.level is None else options.level
     if not 0 < level < 1:
-        raise UsageError(f"--level lies between 0 and 1, not at {level:g}")
+        raise UsageError(f"--level must lie between 0 and 1, not {level:g}")
     atlas = load_atlas(options.atlas)
     if options.evaluate:
         record = _evaluated(atlas, options)

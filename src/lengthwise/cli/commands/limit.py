@@ -61,7 +61,7 @@ def in_mode(model: LimitTransformer, mode: str | None, bits: int | None) -> Limi
         if mode == known:
             model = model.in_mode(known)
     if mode not in (None, *get_args(Mode)):
-        raise UsageError(f"--mode is one of {', '.join(get_args(Mode))}, not {mode!r}")
+        raise UsageError(f"--mode must be one of {', '.join(get_args(Mode))}, not {mode!r}")
     if bits is not None and model.mode == "infinite":
         raise UsageError("the mode infinite rounds nothing, so --bits says nothing; add --mode finite")
     return model if bits is None else model.in_mode("finite", bits)

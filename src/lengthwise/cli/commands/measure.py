@@ -256,7 +256,7 @@ def _sizes(text: str | None, task: Task, doubled: bool = False) -> tuple[int, ..
     for found in filter(None, ends):
         low, high = whole_number(found[1], "a size", MOST_SIZE), found[2]
         if low < 1:
-            raise UsageError(f"each of --sizes is at least 1, not {low}")
+            raise UsageError(f"each of --sizes must be at least 1, not {low}")
         if high is None:
             sizes.add(low)
             continue

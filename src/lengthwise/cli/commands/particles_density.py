@@ -54,14 +54,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> Literal["SA", "USA"]:
     if options.d not in (2, 3):
-        raise UsageError(f"--d is 2, a circle, or 3, a sphere, not {options.d}; `lengthwise particles` takes others")
+        raise UsageError(
+            f"--d must be 2, a circle, or 3, a sphere, not {options.d}; `lengthwise particles` takes others"
+        )
     if not 0 <= options.beta < 700:
-        raise UsageError(f"--beta is a number from 0 to below 700, not {options.beta:g}")
+        raise UsageError(f"--beta must be a number from 0 to below 700, not {options.beta:g}")
     for name, needs in (("cells", 2), ("level", 3)):
         if getattr(options, name) is not None and options.d != needs:
             raise UsageError(f"--{name} goes with --d {needs}")
     if options.cells is not None and not 16 <= options.cells <= 5000:
-        raise UsageError(f"--cells is from 16 to 5,000, not {options.cells}")
+        raise UsageError(f"--cells must be from 16 to 5,000, not {options.cells}")
     return "SA" if options.dynamics == "sa" else "USA"
 
 

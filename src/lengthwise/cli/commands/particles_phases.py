@@ -29,7 +29,7 @@ _FINER = 8  # points of the line for each step of beta
 def run(options: argparse.Namespace) -> int:
     measure, kind = _MEASURES[options.show], options.dynamics.upper()
     if not 0 < options.delta < 1:
-        raise UsageError(f"--delta lies between 0 and 1, not {options.delta:g}")
+        raise UsageError(f"--delta must lie between 0 and 1, not {options.delta:g}")
     dimensions = _dimensions(options)
     betas = np.linspace(0, options.most_beta, options.betas).tolist()
     times = np.linspace(0, options.time, options.frames).tolist()
@@ -55,9 +55,9 @@ def _dimensions(options: argparse.Namespace) -> list[int]:
     try:
         found = [int(part) for part in options.d.split(",")]
     except ValueError:
-        raise UsageError(f"--d is whole numbers separated by commas, such as 2,8,32, not {options.d!r}") from None
+        raise UsageError(f"--d must be whole numbers separated by commas, such as 2,8,32, not {options.d!r}") from None
     if min(found) < 2:
-        raise UsageError(f"--d is at least 2, not {min(found)}")
+        raise UsageError(f"--d must be at least 2, not {min(found)}")
     return found
 
 

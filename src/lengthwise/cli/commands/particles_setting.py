@@ -78,10 +78,10 @@ def _shaken(noise: float) -> str:
 
 def _oscillators(options: argparse.Namespace, start: np.ndarray, after: Facts, warnings: list[str]) -> ParticleSetting:
     if start.shape[1] != 2:
-        raise UsageError(f"Kuramoto's oscillators live on a circle, so --d is 2, not {start.shape[1]}")
+        raise UsageError(f"Kuramoto's oscillators live on a circle, so --d must be 2, not {start.shape[1]}")
     coupling = COUPLING if options.coupling is None else options.coupling
     if not math.isfinite(coupling):
-        raise UsageError(f"--coupling is a finite number, not {coupling:g}")
+        raise UsageError(f"--coupling must be a finite number, not {coupling:g}")
     frequencies, law, words = _frequencies(options, len(start))
     system = Kuramoto(coupling, torch.from_numpy(frequencies))
     facts = (
@@ -115,7 +115,7 @@ def _frequencies(options: argparse.Namespace, n: int) -> tuple[np.ndarray, Frequ
     path = Path(chosen)
     if path.suffix.lower() not in FILES:
         names = f"{', '.join(LAWS)} or a file that ends in {', '.join(FILES)}"
-        raise UsageError(f"--frequencies is {names}, not {chosen!r}")
+        raise UsageError(f"--frequencies must be {names}, not {chosen!r}")
     if options.width is not None:
         raise UsageError("--width goes with --frequencies lorentzian, normal or uniform, not with a file")
     found = read_numbers(path, "--frequencies", FILES)
@@ -170,9 +170,9 @@ def _beta(text: str) -> float:
     try:
         beta = float(text) if text else BETA
     except ValueError:
-        raise UsageError(f"--beta is a number, or one for each head as in 1,4, not {text!r}") from None
+        raise UsageError(f"--beta must be a number, or one for each head as in 1,4, not {text!r}") from None
     if not (math.isfinite(beta) and beta >= 0):
-        raise UsageError(f"--beta is a number of at least 0, not {beta:g}; --value negative makes tokens repel")
+        raise UsageError(f"--beta must be a number of at least 0, not {beta:g}; --value negative makes tokens repel")
     return beta
 
 
@@ -210,9 +210,9 @@ def _about_steps(system: System, d: int, time: float, noise: float) -> list[str]
 
 def _check_numbers(options: argparse.Namespace, kuramoto: bool) -> None:
     if not 0 < options.tolerance <= 0.1:
-        raise UsageError(f"--tolerance lies above 0 and is at most 0.1 radians, not {options.tolerance:g}")
+        raise UsageError(f"--tolerance must be above 0 and at most 0.1 radians, not {options.tolerance:g}")
     if not (math.isfinite(options.noise) and options.noise >= 0):
-        raise UsageError(f"--noise is a number of at least 0, not {options.noise:g}")
+        raise UsageError(f"--noise must be a number of at least 0, not {options.noise:g}")
     if options.step is not None and options.noise == 0:
         raise UsageError("--step goes with --noise; without noise, steps follow from --tolerance")
     for name in OF_ATTENTION if kuramoto else OF_KURAMOTO:
@@ -260,7 +260,7 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
     path = Path(options.start)
     if path.suffix.lower() not in FILES:
         raise UsageError(
-            f"--start is {', '.join(STARTS)} or a file that ends in {', '.join(FILES)}, not {options.start!r}"
+            f"--start must be {', '.join(STARTS)} or a file that ends in {', '.join(FILES)}, not {options.start!r}"
         )
     points = read_numbers(path, "--start", FILES)
     for name, given, found in (("--n", options.n, points.shape[0]), ("--d", options.d, points.shape[1])):
@@ -297,7 +297,7 @@ def _matrix(chosen: str, name: str, d: int, seed: int, head: int, count: int) ->
     path = Path(chosen)
     if path.suffix.lower() not in FILES:
         names = f"{', '.join(MATRICES)} or a file that ends in {', '.join(FILES)}"
-        raise UsageError(f"--{name} is {names}, not {chosen!r}")
+        raise UsageError(f"--{name} must be {names}, not {chosen!r}")
     matrix = read_numbers(path, f"--{name}", FILES)
     if matrix.shape != (d, d):
         raise UsageError(f"the {name} matrix in {path} is {matrix.shape[0]} x {matrix.shape[1]}, and must be {d} x {d}")

@@ -18,7 +18,7 @@ _LONGEST = 1_000_000  # tokens: memory grows with the training length
 
 def run(options: argparse.Namespace) -> int:
     if options.trained > _LONGEST:
-        raise UsageError(f"--trained is at most {_LONGEST:,} tokens, not {options.trained}")
+        raise UsageError(f"--trained must be at most {_LONGEST:,} tokens, not {options.trained}")
     if options.position is None:
         rows = [(name, first_line(positions.maker(name))) for name in positions.names()]
         rows += [(f"…+{name}", first_line(wrappers.maker(name))) for name in wrappers.names()]

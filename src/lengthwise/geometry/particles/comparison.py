@@ -29,7 +29,7 @@ def compare(claims: Sequence[Claim], trajectory: ParticleTrajectory, near: float
     if trajectory.points.ndim != 3:
         raise UsageError("one trajectory [times, n, d] is compared, not a batch of them")
     if not 0 < near < 1:
-        raise UsageError(f"near lies between 0 and 1, not {near}")
+        raise UsageError(f"near must lie between 0 and 1, not {near}")
     shown: list[Claim] = []
     for claim in claims:
         if claim.key == theorems.ONE_CLUSTER:

@@ -72,7 +72,7 @@ def weight(kind: Kind, n: int, beta: float, inner: np.ndarray | float) -> np.nda
 
 def _check(kind: Kind, n: int, beta: float, moments: np.ndarray, start: float) -> None:
     if kind not in ("SA", "USA"):
-        raise UsageError(f"the kind of a system is SA or USA, not {kind!r}")
+        raise UsageError(f"the kind of a system must be SA or USA, not {kind!r}")
     if n < 2 or not math.isfinite(beta) or beta < 0:
         raise UsageError(f"gamma needs at least two tokens and a finite beta >= 0, not n = {n} and beta = {beta}")
     if kind == "USA" and beta > 700:

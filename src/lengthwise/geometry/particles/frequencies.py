@@ -44,10 +44,10 @@ class FrequencyLaw:
 
     def __post_init__(self) -> None:
         if self.name not in LAWS:
-            raise UsageError(f"frequencies are {', '.join(LAWS[:-1])} or {LAWS[-1]}, not {self.name!r}")
+            raise UsageError(f"frequencies must be {', '.join(LAWS[:-1])} or {LAWS[-1]}, not {self.name!r}")
         if not (0 <= self.width < math.inf) or (self.width == 0) != (self.name == "equal"):
             right = "0" if self.name == "equal" else "a number above 0"
-            raise UsageError(f"the width of {self.name} frequencies is {right}, not {self.width}")
+            raise UsageError(f"the width of {self.name} frequencies must be {right}, not {self.width}")
 
     def quantiles(self, n: int, seed: int = 0) -> Floats:
         """The quantiles (i - 1/2) / n of the law, in an order that the seed decides: n oscillators that stand for the

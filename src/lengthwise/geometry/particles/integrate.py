@@ -131,7 +131,7 @@ def simulate(
     """
     points, moments = unit_vectors(start), moments_of(times)
     if not FINEST <= tolerance <= COARSEST:
-        raise UsageError(f"the tolerance lies between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
+        raise UsageError(f"the tolerance must lie between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
     shape = points.shape
     with torch.no_grad():
         pair = _EmbeddedPair(system, points, moments, tolerance, most_steps)
@@ -223,7 +223,7 @@ def unit_vectors(start: Tensor | np.ndarray) -> Tensor:
     """A float64 copy of the start, of length one to rounding."""
     points = torch.as_tensor(start).to(torch.float64)
     if points.ndim < 2 or 0 in points.shape:
-        raise UsageError(f"a start is [..., n, d] with at least one token, not of shape {list(points.shape)}")
+        raise UsageError(f"a start must be [..., n, d] with at least one token, not of shape {list(points.shape)}")
     lengths = points.norm(dim=-1)
     if not bool(((lengths - 1).abs() <= 1e-5).all()):  # also where a length is not a number
         raise UsageError("a start holds unit vectors; divide each token by its length")
@@ -233,5 +233,7 @@ def unit_vectors(start: Tensor | np.ndarray) -> Tensor:
 def moments_of(times: Sequence[float] | np.ndarray) -> np.ndarray:
     moments = np.array(times, dtype=np.float64)
     if moments.ndim != 1 or len(moments) == 0 or not np.isfinite(moments).all() or (np.diff(moments) <= 0).any():
-        raise UsageError("times is a list of finite numbers, each greater than the one before; the first is the start")
+        raise UsageError(
+            "times must be a list of finite numbers, each greater than the one before; the first is the start"
+        )
     return moments

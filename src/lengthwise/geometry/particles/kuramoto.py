@@ -26,13 +26,15 @@ class Kuramoto:
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.coupling):
-            raise UsageError(f"the coupling is a finite number, not {self.coupling}")
+            raise UsageError(f"the coupling must be a finite number, not {self.coupling}")
         if self.frequencies.ndim != 1 or not bool(torch.isfinite(self.frequencies).all()):
             raise UsageError("frequencies are finite numbers [n], one for each token")
 
     def check(self, x: Tensor) -> None:
         if x.ndim < 2 or x.shape[-1] != 2 or not x.is_floating_point():
-            raise UsageError(f"Kuramoto's oscillators are points of a circle [..., n, 2], not of shape {list(x.shape)}")
+            raise UsageError(
+                f"Kuramoto's oscillators must be points of a circle [..., n, 2], not of shape {list(x.shape)}"
+            )
         if x.shape[-2] != len(self.frequencies):
             raise UsageError(f"there are {len(self.frequencies)} frequencies, and {x.shape[-2]} tokens")
 

@@ -76,9 +76,9 @@ def simulate_noisy(
     """
     points, moments = unit_vectors(start), moments_of(times)
     if not (math.isfinite(noise) and noise >= 0):
-        raise UsageError(f"the noise is a number of at least 0, not {noise}")
+        raise UsageError(f"the noise must be a number of at least 0, not {noise}")
     if step is not None and not 0 < step < math.inf:
-        raise UsageError(f"the step is a number above 0, not {step}")
+        raise UsageError(f"the step must be a number above 0, not {step}")
     system.check(points)
     with torch.no_grad():
         speed = float(system.velocity(points).norm(dim=-1).max())

@@ -49,7 +49,7 @@ def caps(n: int, d: int, k: int, spread: float, seed: int) -> Tensor:
     if not 1 <= k <= n:
         raise UsageError(f"{n} tokens fill from 1 to {n} caps, not {k}")
     if not 0 <= spread <= np.pi:
-        raise UsageError(f"the spread of a cap is an angle from 0 to pi radians, not {spread}")
+        raise UsageError(f"the spread of a cap must be an angle from 0 to pi radians, not {spread}")
     generator = _generator("caps", seed)
     centres = (_centres(k, d) @ _turn(d, generator))[np.arange(n) * k // n]
     aside = generator.standard_normal((n, d))
@@ -70,7 +70,7 @@ def _centres(k: int, d: int) -> np.ndarray:
         return np.pad(_simplex(k), ((0, 0), (0, d - k + 1)))
     if k <= 2 * d:
         return np.concatenate([np.eye(d), -np.eye(d)])[:k]
-    raise UsageError(f"at most 2d = {2 * d} caps are placed in {d} > 2 dimensions, not {k}")
+    raise UsageError(f"at most 2d = {2 * d} caps can be placed in {d} > 2 dimensions, not {k}")
 
 
 def _simplex(k: int) -> np.ndarray:

@@ -46,7 +46,7 @@ class System:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise UsageError(f"the kind of a system is SA or USA, not {self.kind!r}")
+            raise UsageError(f"the kind of a system must be SA or USA, not {self.kind!r}")
         if isinstance(self.beta, int | float):
             numbers = [float(self.beta)]
         else:
@@ -60,7 +60,7 @@ class System:
                 continue
             _check_tensor(name, matrix)
             if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-                raise UsageError(f"{name} is a square matrix [d, d], not of shape {list(matrix.shape)}")
+                raise UsageError(f"{name} must be a square matrix [d, d], not of shape {list(matrix.shape)}")
 
     def velocity(self, x: Tensor) -> Tensor:
         """The tangent vectors along which unit vectors x [..., n, d] move, in the type of x.
@@ -92,14 +92,14 @@ class System:
     def check(self, x: Tensor) -> None:
         """Refuse points that do not fit the matrices or the batch of betas."""
         if x.ndim < 2 or not x.is_floating_point():
-            raise UsageError(f"points are real vectors [..., n, d], not {x.dtype} of shape {list(x.shape)}")
+            raise UsageError(f"points must be real vectors [..., n, d], not {x.dtype} of shape {list(x.shape)}")
         for name in ("query", "key", "value"):
             matrix = getattr(self, name)
             if matrix is not None and matrix.shape[0] != x.shape[-1]:
                 raise UsageError(f"{name} is for {matrix.shape[0]} dimensions, and the points have {x.shape[-1]}")
         if not isinstance(self.beta, int | float) and self.beta.ndim and self.beta.shape != x.shape[:-2]:
             systems, given = list(x.shape[:-2]), list(self.beta.shape)
-            raise UsageError(f"beta has one number for each system of the batch, {systems}, not {given}")
+            raise UsageError(f"beta must have one number for each system of the batch, {systems}, not {given}")
 
     def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries times beta, keys and values, all like x."""
@@ -131,7 +131,9 @@ class System:
 
 def _check_tensor(name: str, thing: object) -> None:
     if not isinstance(thing, torch.Tensor):
-        raise UsageError(f"{name} is a torch tensor, not of type {type(thing).__name__}; torch.as_tensor makes one")
+        raise UsageError(
+            f"{name} must be a torch tensor, not of type {type(thing).__name__}; torch.as_tensor makes one"
+        )
 
 
 def kuramoto(angles: Tensor) -> Tensor:

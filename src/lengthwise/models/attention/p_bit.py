@@ -32,7 +32,7 @@ class BitAttention(Attention):
         if not self.bits > 0:
             raise UsageError(f"p_bit keeps a number of bits above 0, not {self.bits:g}")
         if self.gradient not in ("masked", "straight"):
-            raise UsageError(f"the gradient of p_bit is masked or straight, not {self.gradient!r}")
+            raise UsageError(f"the gradient of p_bit must be masked or straight, not {self.gradient!r}")
 
     def sharpness(self, index: Tensor) -> float | Tensor:
         return (index + 1).double().log() if self.log else 1.0

@@ -36,11 +36,11 @@ class Sinkhorn(Attention):
         try:
             tau = float(self.tau)
         except (TypeError, ValueError):
-            raise UsageError(f"the tau of sinkhorn is a number from 0 on, or inf, not {self.tau!r}") from None
+            raise UsageError(f"the tau of sinkhorn must be a number from 0 on, or inf, not {self.tau!r}") from None
         if not tau >= 0:
-            raise UsageError(f"the tau of sinkhorn is 0 (softmax) or more, up to inf, not {self.tau}")
+            raise UsageError(f"the tau of sinkhorn must be 0 (softmax) or more, up to inf, not {self.tau}")
         if not 0 < self.temperature < math.inf:
-            raise UsageError(f"a sinkhorn temperature is above 0 and finite, not {self.temperature}")
+            raise UsageError(f"a sinkhorn temperature must be above 0 and finite, not {self.temperature}")
         object.__setattr__(self, "tau", "inf" if tau == math.inf else tau)
 
     def check(self, causal: bool) -> None:

@@ -22,7 +22,9 @@ class Softmax(Attention):
 
     def __post_init__(self) -> None:
         if not self.temperature > 0:
-            raise UsageError(f"a softmax temperature is above 0, not {self.temperature} (hardmax is the limit at 0)")
+            raise UsageError(
+                f"a softmax temperature must be above 0, not {self.temperature} (hardmax is the limit at 0)"
+            )
 
     def sharpness(self, index: Tensor) -> float:  # noqa: ARG002
         return 1.0 / self.temperature
@@ -40,7 +42,7 @@ class WindowAttention(Attention):
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise UsageError(f"an attention window holds at least 1 place, not {self.size}")
+            raise UsageError(f"an attention window must hold at least 1 place, not {self.size}")
 
     def window(self) -> int:
         return self.size
@@ -81,7 +83,7 @@ class Hardmax(Attention):
 
     def __post_init__(self) -> None:
         if not self.tie >= 0:
-            raise UsageError(f"the tie of hardmax is 0 or more, not {self.tie}")
+            raise UsageError(f"the tie of hardmax must be 0 or more, not {self.tie}")
 
     def weights(self, logits: Tensor) -> Tensor:
         best = (logits >= logits.amax(dim=-1, keepdim=True) - self.tie).to(logits.dtype)

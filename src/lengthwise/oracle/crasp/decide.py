@@ -157,9 +157,9 @@ class Decision:
 def decide(dfa: Dfa, *, period: int = 1, locality: int = 0) -> Decision:
     """Decide C-RASP[] (period 1, locality 0), or test one period and window; always with a witness."""
     if type(period) is not int or period < 1:
-        raise UsageError(f"a period is a whole number of at least 1, not {period!r}")
+        raise UsageError(f"a period must be a whole number of at least 1, not {period!r}")
     if type(locality) is not int or locality < 0:
-        raise UsageError(f"a locality is a whole number of at least 0 letters, not {locality!r}")
+        raise UsageError(f"a locality must be a whole number of at least 0 letters, not {locality!r}")
     minimal = dfa.minimised()
     machine = product(minimal, period, locality)
     if machine is None:

@@ -63,7 +63,7 @@ def compare(
     first word, of the shortest length, on which the answers differ by more than `error`.
     """
     if not error >= 0:
-        raise UsageError(f"an error is 0 or more, not {error}")
+        raise UsageError(f"an error must be 0 or more, not {error}")
     other = _alike(one, other)
     exact = one.exact and other.exact
     way: Way = "classes" if len(one.layers) == len(other.layers) == 1 else "words"

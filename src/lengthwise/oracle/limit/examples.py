@@ -40,12 +40,12 @@ def limit_from(content: Any) -> LimitTransformer:
     given = _fields(content, "a limit transformer", needed, ("mode", "bits"))
     symbols = given["symbols"]
     if not isinstance(symbols, list) or not all(isinstance(symbol, str) and symbol for symbol in symbols):
-        raise UsageError(f"symbols is a list of texts, not {symbols!r}")
+        raise UsageError(f"symbols must be a list of texts, not {symbols!r}")
     if not isinstance(given["layers"], list):
-        raise UsageError(f"layers is a list of one or two layers, not {given['layers']!r}")
+        raise UsageError(f"layers must be a list of one or two layers, not {given['layers']!r}")
     bits = given.get("bits", 16)
     if not isinstance(bits, int) or isinstance(bits, bool):
-        raise UsageError(f"bits is a whole number, not {bits!r}")
+        raise UsageError(f"bits must be a whole number, not {bits!r}")
     layers = tuple(_layer(layer, number) for number, layer in enumerate(given["layers"], start=1))
     embeddings, positions, readout = (matrix(given[name], name) for name in ("embeddings", "positions", "readout"))
     return LimitTransformer(tuple(symbols), embeddings, positions, layers, readout, given.get("mode", "hardmax"), bits)
@@ -54,7 +54,7 @@ def limit_from(content: Any) -> LimitTransformer:
 def _layer(content: Any, number: int) -> Layer:
     given = _fields(content, f"layer {number}", ("heads",), ("mlp",))
     if not isinstance(given["heads"], list):
-        raise UsageError(f"layer {number}: heads is a list, not {given['heads']!r}")
+        raise UsageError(f"layer {number}: heads must be a list, not {given['heads']!r}")
     heads = tuple(_head(head, f"layer {number}, head {index}") for index, head in enumerate(given["heads"], start=1))
     if given.get("mlp") is None:
         return Layer(heads)
@@ -72,7 +72,7 @@ def _head(content: Any, what: str) -> LimitHead:
 def _fields(content: Any, what: str, needed: tuple[str, ...], optional: tuple[str, ...]) -> Mapping[str, Any]:
     """A JSON object with these keys and no others."""
     if not isinstance(content, dict):
-        raise UsageError(f"{what} is a JSON object with {', '.join(needed)}, not {type(content).__name__}")
+        raise UsageError(f"{what} must be a JSON object with {', '.join(needed)}, not {type(content).__name__}")
     if missing := [key for key in needed if key not in content]:
         raise UsageError(f"{what} has no {missing[0]!r}; it needs {', '.join(needed)}")
     if unknown := [key for key in content if key not in needed + optional]:
@@ -97,7 +97,7 @@ def share_in_class(period: int = 3, residue: int = 0) -> LimitTransformer:
     """The share of ones at the positions t with t = residue modulo period, counted from 0: the target of `modp_task`.
     The coordinates: is a one; is of the class; is constant 1; the answer."""
     if not 0 <= residue < period:
-        raise UsageError(f"a residue lies between 0 and the period less one, not {residue} of {period}")
+        raise UsageError(f"a residue must lie between 0 and the period less one, not {residue} of {period}")
     positions = [[0, int(phase == residue), 1, 0] for phase in range(period)]
     match = [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]  # key: of the class; query: constant
     value = [[0, 0, 0, 0]] * 3 + [[1, 0, 0, 0]]
@@ -127,7 +127,7 @@ def bigram(letters: int = 2, strength: float = 6.0) -> LimitTransformer:
     before equals the last letter, exp(strength) times as much as to others. The rest has a share
     of order exp(-strength)."""
     if not math.isfinite(strength):
-        raise UsageError(f"the strength is a finite number, not {strength}")
+        raise UsageError(f"the strength must be a finite number, not {strength}")
     symbols, width = _letters(letters), 3 * letters
     before = _shift(letters, width, letters)  # writes the letter of a key next to the letter of the query
     copies = {"match": [[0] * width] * width, "local": [0, 2], "value": before}
@@ -195,5 +195,5 @@ def _shift(letters: int, width: int, by: int) -> Ints:
 
 def _letters(count: int) -> list[str]:
     if not 1 <= count <= 26:
-        raise UsageError(f"letters are 1 to 26, not {count}")
+        raise UsageError(f"letters must be 1 to 26, not {count}")
     return list("abcdefghijklmnopqrstuvwxyz"[:count])

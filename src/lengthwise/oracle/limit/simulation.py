@@ -50,7 +50,7 @@ def shortest_simulation(
     """The first length, going up, at which the search finds a stand-in within the error. Up to `longest` symbols are
     tried, and the nearest stand-in is given where none is within the error; without it, x itself is the last."""
     if not error >= 0:
-        raise UsageError(f"an error is 0 or more, not {error}")
+        raise UsageError(f"an error must be 0 or more, not {error}")
     search = StandInSearch(model, word)
     most = len(word) if longest is None else min(longest, len(word))
     nearest: StandIn | None = None

@@ -120,7 +120,7 @@ def dfa_length(states: int, other: int | None = None, key: str = "limit.automata
     in docs/explanation/limit.md. The learner must know a bound on the number of states and choose within it."""
     other = states if other is None else other
     if states < 1 or other < 1:
-        raise UsageError(f"an automaton has at least one state, not {min(states, other)}")
+        raise UsageError(f"an automaton must have at least one state, not {min(states, other)}")
     complete = Assumption("limit.complete_automata", values={"one": states, "other": other})
     given = (complete, Assumption("limit.agree_everywhere"))
     reference = Reference("chen2025", "arXiv:2506.03085, 2n - 2 for n states; proof in docs/explanation/limit.md")

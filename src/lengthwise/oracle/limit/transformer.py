@@ -39,21 +39,21 @@ CHUNK = 1 << 22  # entries of an attention matrix held at once
 def number(value: Any, what: str) -> Number:
     """An int, a fraction or a text such as "2/3" is exact; a float stays a float."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | np.integer | np.floating):
-        raise UsageError(f'{what} is a number or a text such as "2/3", not {value!r}')
+        raise UsageError(f'{what} must be a number or a text such as "2/3", not {value!r}')
     if isinstance(value, float | np.floating):
         if not math.isfinite(value):
-            raise UsageError(f"{what} is a finite number, not {value}")
+            raise UsageError(f"{what} must be a finite number, not {value}")
         return float(value)
     try:
         return Fraction(int(value) if isinstance(value, np.integer) else value)
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f'{what} is a number or a text such as "2/3", not {value!r}') from None
+        raise UsageError(f'{what} must be a number or a text such as "2/3", not {value!r}') from None
 
 
 def vector(values: Any, what: str) -> Array:
     """A row of numbers, exact if all of them are."""
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
-        raise UsageError(f"{what} is a list of numbers, not {values!r}")
+        raise UsageError(f"{what} must be a list of numbers, not {values!r}")
     entries = [number(value, f"{what}, entry {index + 1},") for index, value in enumerate(values)]
     return _packed(entries, (len(entries),))
 
@@ -61,7 +61,7 @@ def vector(values: Any, what: str) -> Array:
 def matrix(rows: Any, what: str) -> Array:
     """A list of rows of equal width, exact if all entries are."""
     if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str) or not len(rows):
-        raise UsageError(f"{what} is a list of rows of numbers, not {rows!r}")
+        raise UsageError(f"{what} must be a list of rows of numbers, not {rows!r}")
     lines = [vector(row, f"{what}, row {index + 1}") for index, row in enumerate(rows)]
     for index, line in enumerate(lines):
         if len(line) != len(lines[0]):
@@ -264,13 +264,15 @@ def _floating(part: Part) -> Part:
 def _check(model: LimitTransformer) -> None:
     """Known modes, at most two layers, and shapes that fit."""
     if not model.symbols or len(set(model.symbols)) != len(model.symbols):
-        raise UsageError(f"symbols are at least one and all different, not {list(model.symbols)}")
+        raise UsageError(f"there must be at least one symbol, all different, not {list(model.symbols)}")
     if not 1 <= len(model.layers) <= 2 or not all(layer.heads for layer in model.layers):
-        raise UsageError(f"a limit transformer here has one or two layers, each with a head, not {len(model.layers)}")
+        raise UsageError(
+            f"a limit transformer here must have one or two layers, each with a head, not {len(model.layers)}"
+        )
     if model.mode not in get_args(Mode):
-        raise UsageError(f"mode is one of {', '.join(get_args(Mode))}, not {model.mode!r}")
+        raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {model.mode!r}")
     if not 1 <= model.bits <= 4096:
-        raise UsageError(f"bits lie between 1 and 4096, not at {model.bits}")
+        raise UsageError(f"bits must lie between 1 and 4096, not {model.bits}")
     width = model.embeddings.shape[-1]
     _fits("embeddings", model.embeddings, len(model.symbols), width)
     _fits("positions", model.positions, None, width)
@@ -285,7 +287,7 @@ def _check(model: LimitTransformer) -> None:
             _fits(f"layer {number}: offset", mlp.offset, len(mlp.inner))
             _fits(f"layer {number}: outer", mlp.outer, width, len(mlp.inner))
             if mlp.activation not in get_args(Activation):
-                raise UsageError(f"activation is one of {', '.join(get_args(Activation))}, not {mlp.activation!r}")
+                raise UsageError(f"activation must be one of {', '.join(get_args(Activation))}, not {mlp.activation!r}")
 
 
 def _fits(name: str, array: Array, *shape: int | None) -> None:

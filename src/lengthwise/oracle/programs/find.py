@@ -88,7 +88,9 @@ def program_for(task: Task, encoding_class: EncodingClass) -> Program | None:
     """The library's program for a task and an encoding class; None is no proof that there is none. A program that needs
     no position serves both classes. For a regular language it is made from the automaton."""
     if encoding_class not in get_args(EncodingClass):
-        raise UsageError(f"the encoding class is one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}")
+        raise UsageError(
+            f"the encoding class must be one of {', '.join(get_args(EncodingClass))}, not {encoding_class!r}"
+        )
     if isinstance(task, RegularLanguage):
         mark = END
         while mark in task.automaton.alphabet:

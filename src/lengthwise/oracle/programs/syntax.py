@@ -76,7 +76,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         if self.relation not in get_args(Relation):
-            raise UsageError(f"a comparison is one of {' '.join(get_args(Relation))}, not {self.relation!r}")
+            raise UsageError(f"a comparison must be one of {' '.join(get_args(Relation))}, not {self.relation!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Count:
     def __post_init__(self) -> None:
         if self.back is not None and (not self.back or self.back != tuple(sorted({*self.back})) or self.back[0] < 0):
             raise UsageError(
-                f"the steps back of a local count are distinct, increasing and not negative, not {self.back}"
+                f"the steps back of a local count must be distinct, increasing and not negative, not {self.back}"
             )
 
 

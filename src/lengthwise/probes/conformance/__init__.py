@@ -32,7 +32,9 @@ class ConformanceProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.prompts < 1 or not self.tolerance > 0:
-            raise UsageError(f"prompts is at least 1 and tolerance above 0, not {self.prompts} and {self.tolerance:g}")
+            raise UsageError(
+                f"prompts must be at least 1 and tolerance above 0, not {self.prompts} and {self.tolerance:g}"
+            )
 
     def measure(self, subject: Subject, context: Context) -> Record:
         from lengthwise.probes.conformance.differences import compare_engine  # torch

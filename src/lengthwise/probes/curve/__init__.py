@@ -40,7 +40,7 @@ class CurveProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.grid not in get_args(Grid):
-            raise UsageError(f"the grid of a curve is one of {', '.join(get_args(Grid))}, not {self.grid!r}")
+            raise UsageError(f"the grid of a curve must be one of {', '.join(get_args(Grid))}, not {self.grid!r}")
 
     def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:
         if self.grid == "geometric":

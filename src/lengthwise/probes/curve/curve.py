@@ -79,7 +79,7 @@ _WIDTH = 20  # of a bin, where no training size is known
 @dataclass(frozen=True, repr=False)
 class Curve:
     """Accuracy at every size measured, for one trained model. `certain` is False for a task whose answers are drawn at
-    random, of which exact match says nothing. `train_size` is 0 where it is not known."""
+    random, for which exact match is not meaningful. `train_size` is 0 where it is not known."""
 
     task: str
     position: str

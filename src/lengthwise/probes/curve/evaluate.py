@@ -21,7 +21,7 @@ def measure_curve(subject: Subject, context: Context) -> Curve:
     task, seed, sizes = context.task.part("test"), context.seed, sorted(set(context.sizes))
     answers, items = subject.capability("answers"), 200 if context.items is None else context.items
     if items < 1:
-        raise UsageError(f"items per size is at least 1, not {items}")
+        raise UsageError(f"items per size must be at least 1, not {items}")
     if not sizes:
         raise UsageError("the task has no items in the range of sizes asked for")
     check_positions(answers, task, sizes[-1], items, seed)

@@ -54,7 +54,7 @@ class ErrorsProbe(Probe):
 
     def __post_init__(self) -> None:
         if not self.alpha >= 0:
-            raise UsageError(f"alpha is above 0, or 0 to leave Dirichlet prompts out, not {self.alpha:g}")
+            raise UsageError(f"alpha must be above 0, or 0 to leave Dirichlet prompts out, not {self.alpha:g}")
 
     def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:
         return geometric_sizes(task, train_size, test_size)

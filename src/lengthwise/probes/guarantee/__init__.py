@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 @probes.register("guarantee")
 @dataclass(frozen=True)
 class GuaranteeProbe(Probe):
-    """Bounds of what a model loses, from its own training data.
+    """Bounds on a model's loss, from its own training data.
 
     quantiser           how weights are written down, such as kmeans:levels=16; empty: the best of a few
-    aim                 choose it for the bounds of tokens or of documents
-    delta               how likely a bound may fail
+    aim                 choose the quantiser for bounds of tokens or of documents
+    delta               probability that a bound fails
     tokens, documents   size of the training set that the data are a sample of
     sample              number of documents (items) to draw from the data
     limit               number of predicted tokens to read
@@ -56,11 +56,11 @@ class GuaranteeProbe(Probe):
         if self.aim not in ("tokens", "documents"):
             raise UsageError(f"the quantiser is chosen for the bounds of tokens or of documents, not of {self.aim!r}")
         if not 0 < self.delta < 1:
-            raise UsageError(f"delta is a probability between 0 and 1, such as 0.05, not {self.delta}")
+            raise UsageError(f"delta must be a probability between 0 and 1, such as 0.05, not {self.delta}")
         for name in ("tokens", "documents", "sample", "limit", "window", "held_out"):
             value, least = getattr(self, name), 2 if name == "held_out" else 1
             if value is not None and value < least:
-                raise UsageError(f"{name.replace('_', '-')} is at least {least}, not {value}")
+                raise UsageError(f"{name.replace('_', '-')} must be at least {least}, not {value}")
         if self.sample is not None and self.limit is not None:
             raise UsageError("a limit would cut the sample short; give one of them")
 

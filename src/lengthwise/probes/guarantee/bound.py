@@ -82,7 +82,7 @@ def bound(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Guarantee:
-    """What a model's own training data guarantee of it: its description in bits, its losses on the data, the bounds.
+    """What a model's own training data guarantee about it: its description in bits, its losses on the data, the bounds.
 
     `model` is a run of ours, a folder of the Hugging Face Hub, a GGUF file or an open subject; `settings` are those of
     the probe `guarantee`, as an object or as a spec. `data` is a JSONL file (one {"text": …} or {"tokens": […]} per

@@ -71,12 +71,12 @@ class MeanLosses:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A model, what it says of its data, and what follows.
+    """Bounds on a model's loss, with the model and its losses on its data.
 
     bounds      every bound that could be made, each by itself with probability 1 - delta
     measured    what was measured on fresh items, or computed exactly, to compare with the bounds
-    plain_loss  what fresh items cost the model as it is, without smoothing, where they were measured
-    broken      bounds that what was measured exceeds, in words; there should be none
+    plain_loss  loss of the model itself, without smoothing, on fresh items, where it was measured
+    broken      bounds that a measurement exceeds, in words; there should be none
     """
 
     model: str

@@ -67,7 +67,7 @@ class TextSource(TokenSource):
         most = reader.longest or USUAL_CONTEXT
         if asked.window is not None and not 1 <= asked.window <= most:
             raise UsageError(
-                f"a context has 1 to {most} tokens, as many as the model reads at once, not {asked.window}"
+                f"a context must have 1 to {most} tokens, as many as the model reads at once, not {asked.window}"
             )
         self.context = asked.window or min(most, USUAL_CONTEXT)
         self.how = (

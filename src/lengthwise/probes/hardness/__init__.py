@@ -79,7 +79,7 @@ class HardnessProbe(Probe):
 
     def __post_init__(self) -> None:
         if not 0 <= self.bits <= 4096:
-            raise UsageError(f"bits lie between 1 and 4096, not at {self.bits}")
+            raise UsageError(f"bits must lie between 1 and 4096, not {self.bits}")
 
     def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:
         """About six sizes, evenly spread by their logarithm, from a third of training on."""

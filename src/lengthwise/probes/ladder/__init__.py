@@ -35,7 +35,7 @@ class LadderProbe(Probe):
     def __post_init__(self) -> None:
         if not (self.items >= 2 and 1 <= self.decoded <= self.items and 1 <= self.inside <= self.items):
             raise UsageError(
-                "a ladder needs at least 2 items per level, of which at least 1 is decoded and 1 looked into, not "
+                "a ladder needs at least 2 items per level, of which at least 1 must be decoded and 1 looked into, not "
                 f"{self.items}, {self.decoded} and {self.inside}"
             )
 

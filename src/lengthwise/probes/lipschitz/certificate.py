@@ -108,7 +108,7 @@ def certify(anatomy: Anatomy, length: int, where: Where = "ball") -> LipschitzCe
             f"a certificate is for the 'ball' or for the 'tokens', not {where!r}; certify_near is for inputs"
         )
     if length < 1:
-        raise UsageError(f"a sequence has at least 1 token, not {length}")
+        raise UsageError(f"a sequence must have at least 1 token, not {length}")
     if anatomy.longest is not None and length > anatomy.longest:
         raise UsageError(f"{anatomy.name} has {anatomy.longest} positions, so a length of {length} is too long")
     region = input_region(anatomy, length)
@@ -129,7 +129,7 @@ def certify_near(anatomy: Anatomy, tokens: Tensor, widening: float = 0.0) -> Lip
             f"sequences are given as whole numbers [items, tokens], not with the shape {tuple(tokens.shape)}"
         )
     if not 0 <= widening < math.inf:
-        raise UsageError(f"the widening is a radius of 0 or more, not {widening}")
+        raise UsageError(f"the widening must be a radius of 0 or more, not {widening}")
     at = anatomy.places(tokens.shape[1])
     with torch.no_grad():
         x = embed(anatomy, tokens, at)

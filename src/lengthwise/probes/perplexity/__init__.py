@@ -29,7 +29,7 @@ class PerplexityProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.length < 0 or self.windows < 1:
-            raise UsageError(f"length is at least 0 and windows at least 1, not {self.length} and {self.windows}")
+            raise UsageError(f"length must be at least 0 and windows at least 1, not {self.length} and {self.windows}")
 
     def measure(self, subject: Subject, context: Context) -> Record:
         from lengthwise.probes.perplexity.bands import losses_by_band  # torch

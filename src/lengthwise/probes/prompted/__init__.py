@@ -43,7 +43,7 @@ class PromptedProbe(Probe):
     def __post_init__(self) -> None:
         for name in ("shots", "budget", "reasoning"):
             if getattr(self, name) < 0:
-                raise UsageError(f"{name} is at least 0, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 0, not {getattr(self, name)}")
 
     def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:  # noqa: ARG002
         """Sizes that double."""

@@ -86,7 +86,7 @@ class Questions:
         self.probe, self.subject, self.seed = probe, subject, context.seed
         self.sizes, self.items = sorted(set(context.sizes)), ITEMS if context.items is None else context.items
         if self.items < 1:
-            raise UsageError(f"items per size is at least 1, not {self.items}")
+            raise UsageError(f"items per size must be at least 1, not {self.items}")
         if probe.chat == "chat" and not self.completions.templated:
             raise UsageError(f"{subject.name} has no chat template; ask without one")
         self.chat = self.completions.templated if probe.chat == "auto" else probe.chat == "chat"

@@ -79,7 +79,7 @@ def _walked(model: Transformer, own: Task | None, context: Context) -> Recursion
     task, sizes, seed = _checked(model, context.task, own), sorted(set(context.sizes)), context.seed
     items = 200 if context.items is None else context.items
     if items < 1:
-        raise UsageError(f"items per size is at least 1, not {items}")
+        raise UsageError(f"items per size must be at least 1, not {items}")
     if not sizes:
         raise UsageError("say at which sizes to run the model, as in sizes=[10, 100]")
     if missing := [size for size in sizes if not task.has(size)]:

@@ -44,10 +44,11 @@ class ShiftBoundProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
-            raise UsageError(f"the metric of a bound is one of {', '.join(METRICS)}, not {self.metric!r}")
+            raise UsageError(f"the metric of a bound must be one of {', '.join(METRICS)}, not {self.metric!r}")
         if self.items < 2 or not 0 < self.delta < 1:
             raise UsageError(
-                f"a sample has 2 items or more and delta lies between 0 and 1, not {self.items} and {self.delta}"
+                f"a sample must have 2 items or more and delta must lie between 0 and 1, not {self.items} and "
+                f"{self.delta}"
             )
 
     def measure(self, subject: Subject, context: Context) -> Record:

@@ -92,7 +92,7 @@ class WeightsProbe(Probe):
         for name, most in (("items", MOST_ITEMS), ("size", MOST_SIZE)):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise UsageError(f"{name} is at least 1, not {value}")
+                raise UsageError(f"{name} must be at least 1, not {value}")
             if value is not None:
                 check_count(value, f"the number of {name}" if name == "items" else "the size", most)
 

@@ -57,7 +57,7 @@ class SignalsProbe(Probe):
 
     def __post_init__(self) -> None:
         if self.items < 1:
-            raise UsageError(f"items is at least 1, not {self.items}")
+            raise UsageError(f"items must be at least 1, not {self.items}")
 
     def sizes(self, task: Task, train_size: int, test_size: int) -> Sequence[int]:
         return geometric_sizes(task, train_size, test_size)

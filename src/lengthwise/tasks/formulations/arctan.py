@@ -42,7 +42,7 @@ class ArctanCount(BitTask):
 
     def __post_init__(self) -> None:
         if not self.scale > 0:
-            raise UsageError(f"the scale is above 0, not {self.scale}")
+            raise UsageError(f"the scale must be above 0, not {self.scale}")
 
     @property
     def outputs(self) -> int:

@@ -28,9 +28,9 @@ def state_of(value: Any, where: str = "") -> State:
     elif isinstance(value, list | tuple):
         state = tuple([_column(part, said) for part in value])
     else:
-        raise UsageError(f"{said}a state is text or a list of tokens or columns, not {str(value)[:40]!r}")
+        raise UsageError(f"{said}a state must be text or a list of tokens or columns, not {str(value)[:40]!r}")
     if not state:
-        raise UsageError(f"{said}a state has at least one column")
+        raise UsageError(f"{said}a state must have at least one column")
     return state
 
 
@@ -43,7 +43,7 @@ def _column(part: Any, said: str) -> Column:
         tokens = tuple(str(token) if isinstance(token, int) else token for token in part)
         if all(isinstance(token, str) and token and "|" not in token for token in tokens):
             return tokens
-    raise UsageError(f"{said}a column is a token, or a list of tokens, one per line, not {str(part)[:40]!r}")
+    raise UsageError(f"{said}a column must be a token, or a list of tokens, one per line, not {str(part)[:40]!r}")
 
 
 def is_guess(state: State, after: State) -> bool:

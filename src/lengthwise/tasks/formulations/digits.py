@@ -66,7 +66,7 @@ class AdditionAppended(Appending):
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         size, place = len(given) // 2, len(written)
         if [token == PLUS for token in given] != [at == size for at in range(2 * size + 1)]:
-            raise UsageError(f"a sum is two summands of one length around {PLUS!r}, not {' '.join(given)!r}")
+            raise UsageError(f"a sum must be two summands of one length around {PLUS!r}, not {' '.join(given)!r}")
         if place > size:
             return None
         total, used = 0, ()

@@ -126,10 +126,10 @@ class DivisionAppended(Appending):
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         place, size = len(written), len(given) - 2
         if size < 1 or given[size] != OVER or OVER in (*given[:size], given[-1]):
-            raise UsageError(f"a division is digits, {OVER!r} and a divisor, not {' '.join(given)!r}")
+            raise UsageError(f"a division must be digits, {OVER!r} and a divisor, not {' '.join(given)!r}")
         divisor = int(given[-1])
         if divisor < 1:
-            raise UsageError("a divisor is at least 1")
+            raise UsageError("a divisor must be at least 1")
         if place >= size:
             return None
         value = 0

@@ -99,7 +99,7 @@ class MultiplicationAppended(Appending):
     def following(self, given: Sequence[str], written: Sequence[str]) -> tuple[str, tuple[int, ...]] | None:
         size, place = len(given) // 2, len(written)
         if [token == TIMES for token in given] != [at == size for at in range(2 * size + 1)]:
-            raise UsageError(f"a product is two factors of one length around {TIMES!r}, not {' '.join(given)!r}")
+            raise UsageError(f"a product must be two factors of one length around {TIMES!r}, not {' '.join(given)!r}")
         if place >= 2 * size:
             return None
         left, right = (
@@ -150,6 +150,6 @@ def _merged(three: Column) -> Column:
 
 def _split(two: Column) -> Column:
     if len(two) != 2:
-        raise UsageError(f"a column has two lines, not {len(two)}")
+        raise UsageError(f"a column must have two lines, not {len(two)}")
     token, mark = two
     return (token, mark[1:] or EMPTY, ROW) if mark.startswith(ROW) else (token, mark, EMPTY)

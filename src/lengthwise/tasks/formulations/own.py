@@ -65,7 +65,7 @@ class OwnLayout(Formulation):
 
     def __post_init__(self) -> None:
         if not 0 <= self.held_out < 1:
-            raise UsageError(f"held_out is a share of the states, at least 0 and below 1, not {self.held_out}")
+            raise UsageError(f"held_out must be a share of the states, at least 0 and below 1, not {self.held_out}")
         if "::" in self.path:
             raise UsageError(sentence("layout.class", {"path": self.path}))
 

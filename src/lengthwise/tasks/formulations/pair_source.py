@@ -160,7 +160,7 @@ def size_of(item: dict[str, Any], state: State) -> int:
     """The size of a pair: its number of columns, or the number under "size"."""
     size = item.get("size", len(state))
     if type(size) is not int or size < 1:
-        raise UsageError(f"the size is a positive whole number, not {str(size)[:40]!r}")
+        raise UsageError(f"the size must be a positive whole number, not {str(size)[:40]!r}")
     return size
 
 

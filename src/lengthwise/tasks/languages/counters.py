@@ -235,7 +235,7 @@ class DyckK(NextSymbol):
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.depth < 1:
-            raise UsageError(f"kinds and depth are at least 1, not {self.kinds} and {self.depth}")
+            raise UsageError(f"kinds and depth must be at least 1, not {self.kinds} and {self.depth}")
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

@@ -185,7 +185,7 @@ def _from_data(data: Any, path: str) -> Dfa:
         if key not in data:
             raise UsageError(f"{path!r} has no {key!r}, which is {meaning}")
         if not isinstance(data[key], kind):
-            raise UsageError(f"{path!r}: {key!r} is {meaning}, not {data[key]!r}")
+            raise UsageError(f"{path!r}: {key!r} must be {meaning}, not {data[key]!r}")
     table = data["transitions"]
     number = {name: index for index, name in enumerate(table)}
 

@@ -219,7 +219,7 @@ class NestedBrackets(RegularLanguage):
 
     def __post_init__(self) -> None:
         if self.depth < 1:
-            raise UsageError(f"brackets are nested at least 1 deep, not {self.depth}")
+            raise UsageError(f"brackets must be nested at least 1 deep, not {self.depth}")
         if length := MEASURED.get(self.depth):
             facts = huang("AC0", _ALL, _ALL, _ALL, crasp=(True, True), trained=length, step=length)
             object.__setattr__(self, "facts", facts)

@@ -39,9 +39,9 @@ class RandomLanguage(RegularLanguage):
 
     def __post_init__(self) -> None:
         if not 2 <= self.alphabet <= len(_LETTERS):
-            raise UsageError(f"a random language has 2 to {len(_LETTERS)} letters, not {self.alphabet}")
+            raise UsageError(f"a random language must have 2 to {len(_LETTERS)} letters, not {self.alphabet}")
         if not 2 <= self.states <= _MOST_STATES:
-            raise UsageError(f"a random language has 2 to {_MOST_STATES} states, not {self.states}")
+            raise UsageError(f"a random language must have 2 to {_MOST_STATES} states, not {self.states}")
         _ = self.automaton
 
     def build(self) -> Dfa:

@@ -57,11 +57,11 @@ class Countdown(SearchTask):
     def __post_init__(self) -> None:
         check_range(self.branching, self.span, self.content, self.top)
         if not self.operations or not set(self.operations) <= set(OPERATIONS):
-            raise UsageError(f"operations are some of {OPERATIONS}, not {self.operations!r}")
+            raise UsageError(f"operations must be some of {OPERATIONS}, not {self.operations!r}")
         if len(set(self.operations)) < len(self.operations):
-            raise UsageError(f"each operation is named once, not as in {self.operations!r}")
+            raise UsageError(f"each operation must be named once, not as in {self.operations!r}")
         if self.targets not in get_args(Targets):
-            raise UsageError(f"targets is one of {', '.join(get_args(Targets))}, not {self.targets!r}")
+            raise UsageError(f"targets must be one of {', '.join(get_args(Targets))}, not {self.targets!r}")
 
     def part(self, role: Literal["train", "test"]) -> Self:
         return dataclasses.replace(self, targets="seen") if role == "train" else self
@@ -110,7 +110,9 @@ class Countdown(SearchTask):
 
     def problem(self, prompt: Sequence[str]) -> Problem:
         if len(prompt) < 2 + self.branching:
-            raise UsageError(f"a prompt is a target and {1 + self.branching} numbers or more, not {' '.join(prompt)!r}")
+            raise UsageError(
+                f"a prompt must be a target and {1 + self.branching} numbers or more, not {' '.join(prompt)!r}"
+            )
         target, *row = (parsed(text, self.top, "a number of the row") for text in prompt)
         return _Row(target, tuple(row), self.branching, self.operations, self.top)
 

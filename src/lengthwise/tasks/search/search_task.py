@@ -135,7 +135,7 @@ class SearchTask(Task):
         """The ladder of shifts: the training range first, then every rung of every axis, one axis at a time, and the
         levels that slide the training range on."""
         if self.height < 1 or self.slide < 0:
-            raise UsageError(f"height is at least 1 and slide 0 or more, not {self.height} and {self.slide}")
+            raise UsageError(f"height must be at least 1 and slide 0 or more, not {self.height} and {self.slide}")
         sizes = tuple(self.sizes(1, train_size))
         levels = [Level("training", 0, self, sizes)]
         for rung in self.rungs:
@@ -168,7 +168,7 @@ def check_range(branching: int, span: int, content: int, top: int) -> None:
     """Refuse settings that leave no values to draw from."""
     if not (branching >= 1 and 2 <= span <= content <= top):
         raise UsageError(
-            f"branching is at least 1, and 2 <= span <= content <= top; not branching {branching}, span {span}, "
+            f"branching must be at least 1, and 2 <= span <= content <= top, not branching {branching}, span {span}, "
             f"content {content} and top {top}"
         )
 
@@ -176,7 +176,7 @@ def check_range(branching: int, span: int, content: int, top: int) -> None:
 def parsed(text: str, top: int, what: str) -> int:
     """A number of a prompt."""
     if text not in numerals(1, top + 1):
-        raise UsageError(f"{what} is a whole number from 1 to {top}, not {text!r}")
+        raise UsageError(f"{what} must be a whole number from 1 to {top}, not {text!r}")
     return int(text)
 
 

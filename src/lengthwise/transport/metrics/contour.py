@@ -36,9 +36,9 @@ class Contour(Metric):
 
     def __post_init__(self) -> None:
         if not 1 <= self.cells <= 10_000:
-            raise UsageError(f"the metric contour has 1 to 10000 cells, not {self.cells}")
+            raise UsageError(f"the metric contour must have 1 to 10000 cells, not {self.cells}")
         if not (math.isfinite(self.price) and self.price >= 0):
-            raise UsageError(f"the price of a token of length is a finite number from 0 on, not {self.price}")
+            raise UsageError(f"the price of a token of length must be a finite number from 0 on, not {self.price}")
 
     def fit(self, reference: Sample) -> Fitted:
         if not any(trajectory.profile().any() for trajectory in reference.trajectories):

@@ -54,7 +54,7 @@ def table(sample: Sample) -> tuple[tuple[str, ...], Floats]:
         if [name for name, _ in trajectory.features] != own:
             found = [name for name, _ in trajectory.features]
             raise UsageError(
-                f"{sample.name}: all trajectories have the same features, not {own} here and {found} there"
+                f"{sample.name}: all trajectories must have the same features, not {own} here and {found} there"
             )
         rows.append([*statistics(trajectory), *(value for _, value in trajectory.features)])
     return (*STATISTICS, *own), np.array(rows, dtype=np.float64)

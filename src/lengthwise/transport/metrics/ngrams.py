@@ -39,7 +39,7 @@ class Ngrams(Metric):
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise UsageError(f"a run has 1 token or more, not n={self.n}")
+            raise UsageError(f"a run must have 1 token or more, not n={self.n}")
 
     def fit(self, reference: Sample) -> Fitted:  # noqa: ARG002  # nothing is taken from it
         unit = {"variation": "total variation", "hellinger": "Hellinger distance"}[self.norm]

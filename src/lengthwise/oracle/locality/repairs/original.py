@@ -142,7 +142,9 @@ def _of_task(spec: str | dict[str, object]) -> Broken:
 def _of_file(path: str) -> Broken:
     name, _ = parse_spec(path)
     if not name.endswith(".py"):
-        raise UsageError(f"only a file of functions, layout.py, or a formulation by its name is repaired, not {path}")
+        raise UsageError(
+            f"only a file of functions, layout.py, or a formulation by its name can be repaired, not {path}"
+        )
     own = load_formulation(path)
     found = vars(module_in(name))
     if own.formulation is not None:

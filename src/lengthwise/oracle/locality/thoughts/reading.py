@@ -108,7 +108,7 @@ def _states(record: dict[str, Any], kind: str, split: Rule, tokens: Rule) -> Ite
     if kind == "states":
         given = record["states"]
         if not isinstance(given, list) or not all(isinstance(state, str) for state in given):
-            raise UsageError(f"states is a list of texts, not {str(given)[:40]!r}")
+            raise UsageError(f"states must be a list of texts, not {str(given)[:40]!r}")
         texts = [given]
     elif kind == "prompt":
         for key in KINDS["prompt"]:
