@@ -34,10 +34,10 @@ ATTACKS: Mapping[str, tuple[Attack, float]] = {
         (stretching.attention, 0.22),
         (stretching.attained, 0.04),
         (stretching.l2_attention, 0.06),
-        (stretching.mlp, 0.12),
-        (stretching.norms, 0.10),
+        (stretching.mlp, 0.14),
+        (stretching.norms, 0.13),
         (stretching.folded_head, 0.02),
-        (whole.whole_models, 0.24),
+        (whole.whole_models, 0.20),
         (couplings.line, 0.01),
         (couplings.plane, 0.01),
         (couplings.vectors, 0.01),
@@ -45,9 +45,9 @@ ATTACKS: Mapping[str, tuple[Attack, float]] = {
         (coverage.means, 0.02),
         (coverage.sampled_distances, 0.02),
         (coverage.contrastive, 0.025),
-        (coverage.tokens, 0.005),
+        (coverage.tokens, 0.002),
         (coverage.shifts, 0.005),
-        (coverage.messages, 0.005),
+        (coverage.messages, 0.001),
     )
 }
 BATCH = 128
