@@ -29,7 +29,7 @@ class Attempts:
         counted = ~np.isnan(seen) & (certified != np.inf)
         seen, certified = seen[counted], certified[counted]
         with np.errstate(all="ignore"):
-            quotients = np.where(seen == certified, 1.0, seen / certified)
+            quotients = np.where(seen == 0, 0.0, seen / certified)
         # A quotient is rounded, a comparison is not; a certificate that is NaN is violated.
         return np.where(seen <= certified, np.minimum(np.nan_to_num(quotients), 1.0), np.fmax(quotients, ABOVE_ONE))
 
@@ -40,6 +40,6 @@ Found = Iterator[Attempts]
 def exact_ratio(seen: Fraction, certified: Fraction) -> float:
     """seen / certified as a float that is above 1 exactly where the fraction is."""
     if certified == 0:
-        return 1.0 if seen == 0 else np.inf
+        return 0.0 if seen == 0 else np.inf
     ratio = float(seen / certified)
     return max(ratio, ABOVE_ONE) if seen > certified else min(ratio, 1.0)

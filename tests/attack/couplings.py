@@ -33,9 +33,8 @@ def places(rng: np.random.Generator, count: int, dimension: int, scale: float) -
         points = points + 10.0 ** rng.uniform(0, 12)
     elif kind == 4:
         points = points * 10.0 ** rng.uniform(-220, 0, size=points.shape)
-    if scale < 1e-300:
-        return np.round(10 * points / max(1.0, float(np.abs(points).max()))) * scale
-    return points * scale / max(1.0, float(np.abs(points).max()))
+    points = points / max(1.0, float(np.abs(points).max()))
+    return np.round(10 * points) * scale if scale < 1e-300 else points * scale
 
 
 def shares(rng: np.random.Generator, count: int) -> np.ndarray:

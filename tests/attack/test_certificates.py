@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,13 +20,13 @@ def test_what_exceeds_a_certificate() -> None:
     assert len(ratios) == 3 and (ratios > 1).tolist() == [False, True, False]  # what was not evaluated does not count
     assert not len(Attempts("a bound", [1.0], np.inf).ratios())
     assert Attempts("a bound", [1e-300, 1.0], [0.0, np.nan]).ratios().min() > 1
-    assert Attempts("a bound", [0.0], 0.0).ratios().tolist() == [1.0]
+    assert Attempts("a bound", [0.0], 0.0).ratios().tolist() == [0.0]
 
 
 def test_ratios_of_fractions_are_on_the_right_side_of_one() -> None:
     tiny = Fraction(1, 10**40)
     assert exact_ratio(1 + tiny, Fraction(1)) > 1 >= exact_ratio(1 - tiny, Fraction(1))
-    assert exact_ratio(tiny, Fraction(0)) > 1 and exact_ratio(Fraction(0), Fraction(0)) == 1
+    assert exact_ratio(tiny, Fraction(0)) > 1 and exact_ratio(Fraction(0), Fraction(0)) == 0
 
 
 def test_more_draws_than_allowed_are_a_violation() -> None:
@@ -77,3 +78,9 @@ def test_a_short_campaign(tmp_path: Path) -> None:
     write_page(page, tallies, 0)
     text = page.read_text()
     assert text.startswith("before") and text.endswith("after") and all(f"| {name} |" in text for name in tallies)
+
+
+def test_the_page_tells_of_a_million_attempts_without_a_violation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "findings" / "attacks.md").read_text(encoding="utf-8")
+    found = re.search(r"([\d,]+) attempts, seed .*: (\d+) bounds violated", text)
+    assert found and int(found[1].replace(",", "")) >= 1_000_000 and found[2] == "0"
