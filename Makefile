@@ -35,9 +35,11 @@ test-all: export LENGTHWISE_REQUIRE_BROWSER := $(if $(BROWSER),1,$(LENGTHWISE_RE
 test-all: check
 	$(PYTEST) -m "not slow"
 
-# Hostile arguments, files and checkpoints; the seed is printed. `make attack SEED=7 COUNT=500` repeats or shortens one.
+# Hostile arguments, files and checkpoints, then attempts to exceed certified bounds; the seeds are printed.
+# `make attack SEED=7 COUNT=500 ATTEMPTS=10000` repeats or shortens them.
 attack: .venv/installed-dev
 	cd tests && ../$(BIN)/python -m attack.campaign --count $(or $(COUNT),10000) $(if $(SEED),--seed $(SEED))
+	cd tests && ../$(BIN)/python -m attack.certificates --count $(or $(ATTEMPTS),1000000) $(if $(SEED),--seed $(SEED))
 
 # 100 random kills of a study and of the measurement of a language model, and machines with faults.
 kills: .venv/installed-dev

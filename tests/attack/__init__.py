@@ -1,1 +1,1 @@
-"""A campaign of hostile invocations; `make attack` runs it."""
+"""Campaigns of hostile invocations and of attempts against certified bounds; `make attack` runs them."""

@@ -1,6 +1,7 @@
 """The bound from two samples: no violation where the true risk is known, and every part of it is needed."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -99,13 +100,20 @@ def test_labels_that_are_not_looked_at_have_to_be_apart():
     differ = np.array([[True, False], [False, True]])
     distances = np.array([[0.0, 2.0], [math.inf, 0.5]])
     seen = pair_costs(distances, 0.25, differ)
-    assert seen.tolist() == [[1.0, 0.5], [1.0, 1.0]]
+    assert seen == pytest.approx(np.array([[1.0, 0.5], [1.0, 1.0]]))
     unseen = pair_costs(distances, 0.25, differ, separation=0.5)
     assert unseen.tolist() == [[0.0, 1.0], [1.0, 1.0]]
     # Without a constant, the cheapest coupling is total variation.
     assert pair_costs(distances, math.inf, ~differ & differ).tolist() == [[0.0, 1.0], [1.0, 1.0]]
     with pytest.raises(UsageError):
         pair_costs(distances, 1.0, differ, separation=0.0)
+
+
+@pytest.mark.parametrize("distance, slope", [(1e-200, 1e-150), (5e-324, 0.25), (1e-170, 1e-170)])
+def test_what_costs_something_does_not_cost_nothing(distance, slope):
+    """Products below the smallest float were 0: a pair at distance 1e-200 moved for free."""
+    cost = float(pair_costs(np.array([[distance]]), slope, np.array([[False]]))[0, 0])
+    assert Fraction(cost) >= Fraction(distance) * Fraction(slope) and cost < 1e-300
 
 
 def test_a_measured_constant_makes_the_bound_heuristic_and_a_sum_of_one_is_vacuous():

@@ -121,6 +121,17 @@ def test_a_distance_that_is_lost_next_to_large_ones_is_in_the_interval() -> None
     assert alone.lower <= 1e-200 <= alone.upper
 
 
+@pytest.mark.parametrize("weight", [1e-310, 5e-324, 1e-200])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_weights_so_small_that_they_are_hardly_floats(weight: float, dimension: int) -> None:
+    """A weight of 1e-310 at a distance of 1e300 is no less than 1e-10 of the distance."""
+    x, y = np.zeros((2, dimension)), np.zeros((1, dimension))
+    x[1, 0] = 1e300
+    true = Fraction(weight) * Fraction(1e300) / (1 + Fraction(weight))
+    found = solve(TransportProblem(VectorCost(x, y), [1.0, weight])).certificate
+    assert Fraction(found.lower) <= true <= Fraction(found.upper)
+
+
 def test_the_interval_includes_the_rounding_of_costs_and_weights() -> None:
     """Items of three weigh 1/3, which is no float, and are √2 apart, which is none either."""
     x, y = np.array([[0.0, 0.0]] * 3), np.array([[1.0, 1.0]] * 3)
