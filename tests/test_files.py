@@ -55,6 +55,12 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path, mask: int) -> Non
     assert ours == theirs
 
 
+def test_what_is_not_whole_yet_is_for_one_alone(tmp_path: Path) -> None:
+    with replace_file(tmp_path / "one") as part:
+        part.write_text("half")
+        assert stat.S_IMODE(part.stat().st_mode) & 0o077 == 0
+
+
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "one"
     path.write_text("old")

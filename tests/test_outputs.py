@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lengthwise.cli import main
+from lengthwise.cli import COMMANDS, main, parser_of
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.figures.chart_files import save_chart
 from lengthwise.figures.curves import curve_chart, save_figure
@@ -247,6 +247,22 @@ def test_no_command_takes_a_users_file(tmp_path: Path, monkeypatch, capsys, comm
     assert said.err.startswith("lengthwise: ")
     assert "Traceback" not in said.err
     assert [path.name for path in tmp_path.iterdir()] == [mine.name], "and nothing else was begun"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_output_of_any_command_takes_a_users_file(tmp_path: Path, monkeypatch, capsys, name: str) -> None:
+    """Of every option that names a file to write, also of commands to come: refused before any work is done."""
+    monkeypatch.chdir(tmp_path)
+    parser = parser_of(name)
+    required = ["x" for action in parser._actions if not action.option_strings and action.nargs is None]
+    for option, endings in parser._outputs.items():
+        for ending in endings:
+            mine = tmp_path / f"mine{ending}"
+            mine.write_text("mine")
+            assert main([*name.split(), *required, option, mine.name, "--quiet"]) == 2, option
+            assert f"{mine.name} is there already" in capsys.readouterr().err
+            assert mine.read_text() == "mine"
+            mine.unlink()
 
 
 def test_a_run_keeps_a_readme_that_somebody_made_their_own(tmp_path: Path) -> None:

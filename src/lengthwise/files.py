@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,23 +41,43 @@ def replace_file(path: Path) -> Iterator[Path]:
     """A path to write to; when the block ends without an error it becomes `path` in one move, its content on disk.
 
     The file is made here, under a name that nobody can foresee, so it is never a link that somebody left in its way.
+    Until it is whole nobody else may read it; then it has the permissions that the user's files usually have.
     Where `path` is a link, the link is replaced and the file that it leads to stays as it is.
     """
-    part = _made(path.parent)
+    part, mode = _made(path.parent)
     try:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
+            with contextlib.suppress(OSError):
+                os.fchmod(file.fileno(), mode)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _made(folder: Path) -> Path:
-    """A new empty file with the permissions that a user's files usually have; those of `mkstemp` are for one alone."""
+def _made(folder: Path) -> tuple[Path, int]:
+    """A new empty file for this user alone, and the permissions that it would have had."""
     part = folder / f".{secrets.token_hex(8)}{PART}"
-    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-    return part
+    number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        mode = stat.S_IMODE(os.fstat(number).st_mode)
+        with contextlib.suppress(OSError):  # a file system without permissions
+            os.fchmod(number, mode & 0o700)
+    finally:
+        os.close(number)
+    return part, mode
+
+
+def check_inside(place: Path, home: Path) -> Path:
+    """The place, unless a link on the way leads out of `home`, where nothing of ours is to be written."""
+    try:
+        inside = place.resolve().is_relative_to(home.resolve())
+    except (OSError, RuntimeError):  # a link that leads to itself
+        inside = False
+    if not inside:
+        raise UsageError(f"{place} is a link that leads out of {home}; delete the link, or choose another folder")
+    return place
 
 
 def remove_parts(folder: Path) -> None:

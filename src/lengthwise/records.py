@@ -22,6 +22,7 @@ Type = Literal["text", "whole", "number", "share", "truth"]
 Cell = str | int | float | bool | None
 
 SCHEMA = 1  # of records
+_ADDRESSES = {"url", "href", "usermeta"}
 
 
 @dataclass(frozen=True)
@@ -265,6 +266,11 @@ class Figure:
     words: str = ""
     group: str = ""
 
+    def __post_init__(self) -> None:
+        """A record may come from elsewhere: its pictures hold their data, and lead nowhere."""
+        if found := _addresses(self.template):
+            raise ValueError(f"the template of the figure {self.key!r} has {found!r}; a figure names no addresses")
+
 
 @dataclass(frozen=True, repr=False)
 class Record:
@@ -336,6 +342,15 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "not a number" if math.isnan(value) else "infinite" if value > 0 else "-infinite"
     return value
+
+
+def _addresses(template: Any) -> str:
+    """The first name in a template by which a picture loads something, leads somewhere or changes how it is shown."""
+    if isinstance(template, Mapping):
+        if found := _ADDRESSES & template.keys():
+            return min(found)
+        template = list(template.values())
+    return next(filter(None, map(_addresses, template)), "") if isinstance(template, list | tuple) else ""
 
 
 def _one_of(what: str, value: str, allowed: Any) -> None:

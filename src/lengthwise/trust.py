@@ -125,5 +125,15 @@ def said(error: BaseException) -> str:
 
 def said_in(error: BaseException, code: Any) -> str:
     """The same with the line at which it left the file of a class or function, where that has one."""
-    file = getattr(sys.modules.get(getattr(code, "__module__", "")), "__file__", None)
+    file = _file_of(code)
     return f"{said(error)} (line {line_of(error, file)})" if file else said(error)
+
+
+def passed_through(error: BaseException, code: Any) -> bool:
+    """Whether an exception came out of the file of a class or function."""
+    file = _file_of(code)
+    return bool(file) and any(frame.filename == file for frame in traceback.extract_tb(error.__traceback__))
+
+
+def _file_of(code: Any) -> str | None:
+    return getattr(sys.modules.get(getattr(code, "__module__", "")), "__file__", None)

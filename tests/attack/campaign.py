@@ -26,19 +26,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attack.damage import MODELS, STORE, make_models
+from attack.damage import STORE, STUDY, make_models
 from attack.invocations import Invocation, invocation
+from attack.reproducers import keep
 
 SECONDS, MEMORY = 30.0, 4 << 30
+SERVED = 3.0  # seconds after which a page that answers visitors is ended with Ctrl-C
 PATIENCE = 4  # how many times as long something may take that hardly computes: it waits, or others use the cores
+SOON = 3.0  # seconds after which what has a time limit ends here, so that ten thousand do not take a day
+_LIMITS = (
+    ("lengthwise.trust", "USER_SECONDS"),
+    ("lengthwise.tasks.formulations.functions", "SECONDS"),
+    ("lengthwise.cli.commands.check", "THINKING_SECONDS"),
+    ("lengthwise.limits", "PACED_SECONDS"),
+)
 CODES = (0, 2, 3, 4, 130)  # those documented, but for 1, an internal error
 OUT_OF_MEMORY = "this takes more memory than the machine gives"
-REPRODUCERS = Path(__file__).parent / "reproducers.json"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an invocation ended; `fault` is empty where that is as it should be."""
+    """How an invocation ended; `fault` is empty where that is as it should be. The seconds are of processor time."""
 
     fault: str
     code: int
@@ -60,6 +68,8 @@ def warm() -> None:
         registry.names()
     importlib.import_module("transformers.models.auto.modeling_auto")
     importlib.import_module("tokenizers")
+    for module, name in _LIMITS:
+        setattr(importlib.import_module(module), name, SOON)
 
 
 def run(one: Invocation) -> Outcome:
@@ -67,16 +77,15 @@ def run(one: Invocation) -> Outcome:
     folder = Path(tempfile.mkdtemp(prefix="attack-"))
     try:
         with tempfile.TemporaryFile() as output:
-            began = time.monotonic()
             child = os.fork()
             if child == 0:
                 _child(one, folder, output.fileno())
-            status, stopped, told = _waited(child, output.fileno())
-            seconds = time.monotonic() - began
+            served = one.arguments[:1] == ["view"]
+            status, seconds, stopped, told = _waited(child, output.fileno(), served)
             output.seek(0)
             text = output.read(1 << 20).decode("utf-8", errors="replace")
         code = os.waitstatus_to_exitcode(status)
-        return Outcome(_fault(code, text, stopped, told), code, seconds, text)
+        return Outcome(_fault(code, text, stopped, told, served), code, seconds, text)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -105,33 +114,48 @@ def _child(one: Invocation, folder: Path, output: int) -> None:
         os._exit(code & 255 if isinstance(code, int) else 98)
 
 
-def _waited(child: int, output: int) -> tuple[int, bool, bool]:
-    """The status; whether it had to be stopped, and whether it had told of its progress before."""
+def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, bool, bool]:
+    """The status and the seconds of processor time; whether it had to be stopped, and whether it had told of its
+    progress before. What serves a page is stopped once it has said where. What would compute if it got a core is not
+    late: others use the cores."""
     began, stopped, told = time.monotonic(), False, False
+    most = SECONDS
     while True:
-        done, status, _ = os.wait4(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done:
-            return status, stopped, told
+            return status, used.ru_utime + used.ru_stime, stopped, told
         elapsed = time.monotonic() - began
-        if not stopped and (_processor_seconds(child) > SECONDS or elapsed > PATIENCE * SECONDS):
-            stopped, told, began = True, os.fstat(output).st_size > 0, time.monotonic()
-            os.kill(child, signal.SIGINT)
-        elif stopped and elapsed > PATIENCE * SECONDS / 2:
-            os.killpg(child, signal.SIGKILL)
-        time.sleep(0.005 if elapsed < 1 else 0.05)
+        if elapsed > 1:
+            seconds, computes = _session(child)
+            ready = served and elapsed > SERVED and os.fstat(output).st_size > 0
+            over = seconds > most or (elapsed > PATIENCE * SECONDS and not computes)
+            if not stopped and (ready or over):
+                stopped, told, began, most = True, os.fstat(output).st_size > 0, time.monotonic(), seconds + SECONDS
+                os.kill(child, signal.SIGINT)
+            elif stopped and over:
+                os.killpg(child, signal.SIGKILL)
+        time.sleep(0.005 if elapsed < 1 else 0.2)
 
 
-def _processor_seconds(process: int) -> float:
+def _session(leader: int) -> tuple[float, bool]:
+    """The seconds of processor time of a process and of those that it started, and whether one of them computes."""
+    found = [_stat(path) for path in Path("/proc").glob("[0-9]*")]
+    found = [fields for fields in found if fields and fields[3] == str(leader)]
+    ticks = sum(int(fields[11]) + int(fields[12]) for fields in found)
+    return ticks / os.sysconf("SC_CLK_TCK"), any(fields[0] == "R" for fields in found)
+
+
+def _stat(process: Path) -> list[str]:
+    """State, parent, group, session and so on of a process; nothing of one that has ended."""
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return []
 
 
-def _fault(code: int, text: str, stopped: bool, told: bool) -> str:
+def _fault(code: int, text: str, stopped: bool, told: bool, served: bool = False) -> str:
     if stopped:
-        return "" if told and code == 130 else "hang"
+        return "" if told and code == (0 if served else 130) else "hang"
     if "Traceback (most recent call last)" in text or "internal error" in text:
         return "traceback"
     if "ESCAPED" in text:
@@ -165,26 +189,33 @@ def models_made(where: str | None = None) -> Iterator[None]:
     """A folder with the models that are damaged, unless there is one."""
     with tempfile.TemporaryDirectory(prefix="attack-models-") as made:
         os.environ[STORE] = where or made
-        if not (Path(os.environ[STORE]) / MODELS[-1]).exists():
+        if not (Path(os.environ[STORE]) / STUDY).exists():
             make_models(Path(os.environ[STORE]))
         yield
 
 
 def campaign(seed: int, numbers: Sequence[int], told: bool = True) -> list[tuple[Invocation, Outcome]]:
     """Carry out invocations; the failures among them."""
-    failures = []
+    failures, seconds = [], list[tuple[float, int]]()
     for done, number in enumerate(numbers):
         if told and done and done % 50 == 0:
             print(f"{done} of {len(numbers)} done, {len(failures)} failures", flush=True)
         one = invocation(seed, number)
         outcome = run(one)
+        seconds.append((outcome.seconds, number))
         if outcome.fault:
             failures.append((one, outcome))
             if told:
                 last = (outcome.text.strip().splitlines() or [""])[-1]
-                words = " ".join(word if len(word) < 60 else f"{word[:50]}…[{len(word)}]" for word in one.arguments)
-                print(f"{number} {outcome.fault} ({outcome.code}): {words!r} → {last[:200]!r}", flush=True)
+                print(f"{number} {outcome.fault} ({outcome.code}): {_shown(one)} → {last[:200]!r}", flush=True)
+    for most, number in sorted(seconds, reverse=True)[: 3 * told]:
+        print(f"among the slowest: {most:.1f} s, {number}: {_shown(invocation(seed, number))}", flush=True)
     return failures
+
+
+def _shown(one: Invocation) -> str:
+    words = (word if len(word) < 60 else f"{word[:50]}…[{len(word)}]" for word in one.arguments)
+    return repr(" ".join(words))
 
 
 def main() -> int:
@@ -210,7 +241,10 @@ def main() -> int:
         counted = _in_workers(options)
         minutes = (time.monotonic() - began) / 60
     told = ", ".join(f"{count} {fault}" for fault, count in sorted(counted.items())) or "no failures"
-    print(f"{options.count} invocations in {minutes:.1f} min, seed {options.seed}: {told}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    each = (used.ru_utime + used.ru_stime) / max(1, options.count)
+    print(f"{options.count} invocations in {minutes:.1f} min, {each:.2f} s of processor time each")
+    print(f"seed {options.seed}: {told}")
     return 1 if counted else 0
 
 
@@ -224,7 +258,8 @@ def _in_workers(options: argparse.Namespace) -> Counter[str]:
             numbers = range(options.first + worker, options.first + options.count, options.workers)
             failures = campaign(options.seed, numbers)
             if options.keep:
-                _keep(options.seed, [(minimised(one, outcome.fault), outcome) for one, outcome in failures])
+                for one, outcome in failures:
+                    keep(minimised(one, outcome.fault), outcome.fault)
             with os.fdopen(sink, "w") as file:
                 json.dump([outcome.fault for _, outcome in failures], file)
             os._exit(0)
@@ -236,16 +271,6 @@ def _in_workers(options: argparse.Namespace) -> Counter[str]:
             faults.update(json.load(file))
         os.wait()
     return faults
-
-
-def _keep(seed: int, failures: Sequence[tuple[Invocation, Outcome]]) -> None:
-    """Add failures to those that are tested for ever: the number says which files, the arguments are fewer."""
-    known = json.loads(REPRODUCERS.read_text()) if REPRODUCERS.exists() else []
-    for one, outcome in failures:
-        entry = {"seed": seed, "number": one.number, "arguments": one.arguments, "fault": outcome.fault}
-        if entry not in known:
-            known.append(entry)
-    REPRODUCERS.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Models with one thing wrong: a run, folders of the Hub and a GGUF file, made once and copied for each invocation."""
+"""Models and studies with one thing wrong: a run, folders of the Hub, a GGUF file and a study of one run, made once and
+copied for each invocation."""
 
 from __future__ import annotations
 
@@ -6,17 +7,20 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from attack.hostile_files import VALUES
+from lengthwise.studies.coordinator import carry_out_study
+from lengthwise.studies.spec import Study
 from small_gguf import small_llama
 from small_hub import small_bert, small_gpt2
 from small_runs import sealed_again, trained
 
-MODELS = ("run", "gpt2", "bert", "model.gguf")
+MODELS, STUDY = ("run", "gpt2", "bert", "model.gguf"), "study"
 STORE = "LENGTHWISE_ATTACK_MODELS"  # the variable that says where they are
 
 
@@ -26,6 +30,10 @@ def make_models(folder: Path) -> None:
     small_gpt2(folder / "gpt2")
     small_bert(folder / "bert")
     small_llama(folder / "model.gguf")
+    given = {"train_size": 4, "test_size": 6, "items": 4, "training": {"steps": 2}}
+    shape = {"depth": 1, "width": 16, "heads": 1}
+    study = Study(name=STUDY, tasks="sort", positions="none", model=shape, **given)  # pyright: ignore[reportArgumentType]
+    carry_out_study(study, folder / STUDY, "local:workers=1")
 
 
 def damaged(draw: random.Random, models: Sequence[str] = MODELS) -> tuple[str, Callable[[Path], None]]:
@@ -40,12 +48,18 @@ def damaged(draw: random.Random, models: Sequence[str] = MODELS) -> tuple[str, C
             return
         shutil.copytree(source, place)
         files = sorted(path for path in place.rglob("*") if path.is_file())
-        path = own.choice([one for one in files if one.suffix in (".json", ".safetensors")])
-        _damage(own, path)
+        path = own.choice([one for one in files if one.suffix in _DAMAGED])
+        if path.name == "model.safetensors" and name in ("gpt2", "bert") and own.random() < 0.2:
+            _index_leaves(own, path)
+        else:
+            _damage(own, path)
         if name == "run" and own.random() < 0.7 and (place / "run.json").is_file() and path.name != "run.json":
             sealed_again(place)
 
     return name, write
+
+
+_DAMAGED = (".json", ".safetensors", ".sqlite", ".toml", ".jsonl")
 
 
 def _damage(draw: random.Random, path: Path) -> None:
@@ -59,6 +73,8 @@ def _damage(draw: random.Random, path: Path) -> None:
         path.write_bytes(_header_lies(draw, path.read_bytes()))
     elif path.suffix == ".safetensors" and kind < 0.8:
         _nan(path)
+    elif path.suffix == ".sqlite" and kind < 0.8:
+        _row_lies(draw, path)
     else:
         path.write_bytes(_broken(draw, path.read_bytes()))
 
@@ -96,6 +112,36 @@ def _header_lies(draw: random.Random, data: bytes) -> bytes:
     text = json.dumps(header).encode()
     size = len(text) if draw.random() < 0.8 else draw.choice((0, 7, 10**9, 2**63, 2**64 - 1))
     return size.to_bytes(8, "little") + text + data[8 + length :]
+
+
+def _index_leaves(draw: random.Random, weights: Path) -> None:
+    """The weights lie elsewhere, as an index says that names other files or leaves the folder."""
+    length = int.from_bytes(weights.read_bytes()[:8], "little")
+    names = [name for name in json.loads(weights.read_bytes()[8 : 8 + length]) if name != "__metadata__"]
+    outside = weights.parents[1] / "outside.safetensors"
+    weights.rename(outside)
+    places: tuple[object, ...] = (f"../{outside.name}", str(outside), "/etc/hostname", "none.safetensors", "", 7, None)
+    where = draw.choice(places)
+    if draw.random() < 0.3:
+        (weights.parent / "link.safetensors").symlink_to(outside)
+        where = "link.safetensors"
+    index = {"metadata": {}, "weight_map": dict.fromkeys(names, where)}
+    weights.with_name("model.safetensors.index.json").write_text(json.dumps(_lying(draw, index)))
+
+
+def _row_lies(draw: random.Random, index: Path) -> None:
+    """One value of one row of a database is another."""
+    with sqlite3.connect(index) as db:
+        table = draw.choice([name for (name,) in db.execute("select name from sqlite_master where type = 'table'")])
+        columns = [row[1] for row in db.execute(f"pragma table_info({table})")]
+        found = draw.choice(VALUES)
+        value = json.dumps(found) if draw.random() < 0.5 or not isinstance(found, str | int | float | None) else found
+        value = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        rows = [row for (row,) in db.execute(f"select rowid from {table}")] or [0]
+        db.execute(
+            f"update or replace {table} set {draw.choice(columns)} = ? where rowid = ?", (value, draw.choice(rows))
+        )
+    db.close()
 
 
 def _nan(path: Path) -> None:

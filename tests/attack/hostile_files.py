@@ -29,7 +29,30 @@ def step(state):
 _SYMBOLS = ("('a', 'b')", "(-1, float('nan'))", "iter(int, 1)", "exit(7)", "1 / 0", "()", "('a', 'a')", "'ab' * 10**7")
 _ANSWERS = ("prompts", "prompts - 9", "prompts * float('nan')", "prompts + 10**9", "[[]]", "None", "np.zeros((1, 1))")
 _SOLVED = ("list(prompt)", "prompt", "exit(3)", "iter(int, 1)", "None", "[float('nan')]", "__import__('sys').exit('x')")
-_BODIES = ("return state[1:]", "exit(5)", "raise SystemExit(6)", "return state * 2", "return None", "return 1 / 0")
+_BODIES = (
+    *("return state[1:]", "exit(5)", "while True: pass", "raise SystemExit(6)", "return state * 2", "return None"),
+    *("return 1 / 0", "return [float('nan')]", "return iter(int, 1)", "return [['1']]", "return ['1' * 10**7]"),
+)
+_NET = """import torch
+class Net(torch.nn.Module):
+    def __init__(self, vocabulary, outputs):
+        super().__init__()
+        self.inner = torch.nn.Embedding(vocabulary, outputs)
+    def forward(self, tokens):
+        FORWARD
+def build():
+    BUILD
+"""
+_FORWARD = (
+    *("return self.inner(tokens)", "return tokens", "return None", "return self.inner(tokens) * float('nan')"),
+    *("exit(8)", "return self.inner(tokens)[:, :1]", "return torch.zeros(10**6, 10**6)", "return 1 / 0"),
+)
+_BUILD = (
+    *("return Net(100, 100)", "return None", "return exit", "exit(9)", "return iter(int, 1)"),
+    *("class A:\n        def answer(self, prompts): return prompts\n    return A()", "return lambda tokens: tokens"),
+    *("class A:\n        def answer(self, prompts): return [[-1, None]]\n    return A()", "return torch.zeros(2)"),
+    *("class A:\n        def answer(self, prompts): return 1 / 0\n    return A()", "return [exit]"),
+)
 # What works, by the ending that says what it is.
 RIGHT = {
     "items": _ITEMS,
@@ -44,6 +67,7 @@ RIGHT = {
     "table.csv": "1,2\n3,4\n5,6\n",
     "py": "",
     "layout.py": "",
+    "net.py": "",
 }
 KINDS = tuple(RIGHT)
 ENDINGS = {"items": "jsonl", "pairs": "jsonl", "chains": "jsonl", "dfa": "json", "limit": "json", "text": "txt"}
@@ -70,7 +94,10 @@ def _content(draw: random.Random, kind: str) -> bytes:
             text = text.replace(mark, values[0] if draw.random() < 0.5 else draw.choice(values))
     elif kind == "layout.py":
         text = _LAYOUT.replace("BODY", draw.choice(_BODIES))
-    if draw.random() < 0.15:
+    elif kind == "net.py":
+        for mark, values in {"FORWARD": _FORWARD, "BUILD": _BUILD}.items():
+            text = (text or _NET).replace(mark, values[0] if draw.random() < 0.4 else draw.choice(values))
+    if draw.random() < (0.6 if kind.endswith("py") else 0.15):  # a line that Python cannot read says little
         return text.encode()
     content = text.encode()
     for _ in range(draw.choice((1, 1, 2, 4))):

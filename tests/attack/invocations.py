@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attack import hostile_files
-from attack.damage import MODELS, damaged
+from attack.damage import MODELS, STUDY, damaged
 from lengthwise.cli import COMMANDS, parser_of
 
 NUMBERS = (
@@ -111,10 +111,14 @@ BEGINNINGS = (
     *("check sort", "check --regex (ab)*", "check --dfa FILE.dfa", "check --data FILE.items", "check FILE.py"),
     *("check --formulation FILE.pairs", "check --formulation FILE.layout.py", "check sort --program FILE.crasp"),
     *("check --data FILE.chains", "forecast parity", "advise parity", "shift FILE.items FILE.items", "shift sort sort"),
-    *("train sort --dry-run", "train --data FILE.items --dry-run", "train FILE.py --dry-run", "train-length --dry-run"),
+    *("train sort --dry-run", "train --data FILE.items --dry-run", "train FILE.py --dry-run"),
     *("train sort --steps 2 --batch 4 --depth 1 --width 16 --heads 1 --items 4 --train-size 4 --test-size 6",),
-    *("study FILE.toml --dry-run", "study quick --dry-run", "study --list", "study show x", "study status x"),
-    *("study export x", "study rebuild x", "report x", "bound plan", "bound width", "contexture FILE.csv"),
+    *("train-length simple_task --dry-run", "train-length FILE.py --dry-run", "train-length kgram_law --dry-run"),
+    *("train sort --model FILE.net.py::Net --dry-run", "measure FILE.net.py::build --task sort --items 4"),
+    *("measure FILE.net.py::Net --task sort --items 4 --test-size 5", "inspect FILE.net.py::build --items 2"),
+    *("study FILE.toml --no-report", "study FILE.toml --dry-run", "study quick --dry-run", "study --list"),
+    *("study show x", "study status x", "study export x", "study rebuild x", "report x", "report atlas"),
+    *("bound plan", "bound width", "contexture FILE.csv"),
     *(
         "contexture FILE.table.csv",
         "bound contrastive --positives FILE.table.csv",
@@ -134,7 +138,12 @@ OF_MODELS = (
     *("ask MODEL 3", "bound MODEL --data FILE.items", "limit MODEL --items 2", "forecast MODEL --seen 12 --items 4"),
     *("contexture MODEL --items 8 --twins 1", "train --from MODEL --dry-run", "bound shift MODEL --to 14 --items 4"),
 )
-MODEL_SHARE = 0.3
+OF_STUDIES = (
+    *("study show STUDY", "study status STUDY", "study export STUDY out.csv", "study export STUDY out.csv --claims"),
+    *("study export STUDY out.json --summary", "study rebuild STUDY", "report STUDY", "view STUDY --bundle page"),
+    *("view . --bundle page", "view STUDY", "study show STUDY --analysis reach", "train sort --folder STUDY --dry-run"),
+)
+MODEL_SHARE, STUDY_SHARE = 0.25, 0.08
 
 
 @dataclass(frozen=True)
@@ -153,17 +162,20 @@ class Invocation:
 def invocation(seed: int, number: int, models: Sequence[str] = MODELS) -> Invocation:
     """The invocation of this number in the campaign of this seed."""
     draw = random.Random(f"{seed}:{number}")
-    of_model = bool(models) and draw.random() < MODEL_SHARE
-    words = draw.choice(OF_MODELS if of_model else BEGINNINGS).split(" ")
+    share = draw.random() if models else 1.0
+    of_model = share < MODEL_SHARE + STUDY_SHARE
+    words = draw.choice(OF_MODELS if share < MODEL_SHARE else OF_STUDIES if of_model else BEGINNINGS).split(" ")
     writers: list[Callable[[Path], None]] = []
     arguments = []
     for word in words:
-        for mark in ("FILE", "MODEL"):
+        word, colons, inside = word.partition("::")
+        for mark in ("FILE", "MODEL", "STUDY"):
             if mark in word:
-                name, writer = damaged(draw, models) if mark == "MODEL" else hostile_files.file(draw, word)
+                kinds = {"MODEL": models, "STUDY": (STUDY,)}
+                name, writer = damaged(draw, kinds[mark]) if mark in kinds else hostile_files.file(draw, word)
                 word = word[: word.index(mark)] + name
                 writers.append(writer)
-        arguments.append(word)
+        arguments.append(word + colons + inside)
     for _ in range(draw.choice((0, 0, 0, 1) if of_model else (0, 1, 1, 1, 2, 3))):
         arguments = _with_a_fault(draw, arguments, writers)
     return Invocation(number, arguments, writers)
@@ -209,7 +221,7 @@ def _options(arguments: list[str]) -> list[tuple[str, list[str], bool]]:
                 str(action.metavar) in ("FILE", "START", "F"),
             )
             for action in actions
-            if action.option_strings[-1] not in ("--yes", "--executor", "--video", "--gif", "--compile")
+            if action.option_strings[-1] not in ("--yes", "--executor", "--video", "--gif", "--compile", "--open")
         ]
     return _known[name]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lengthwise.tasks import tasks
 from own_tasks import UNFINISHED
 
 HUGE = "9" * 5_000
@@ -112,6 +113,33 @@ def test_files(cli, tmp_path: Path, reader: str) -> None:
         assert len(refused(answer)) < 600, kind
 
 
+@pytest.mark.parametrize("reader", ["inspect RUN --data FILE", "bound RUN --data FILE"])
+def test_files_that_a_run_is_shown(cli, tmp_path: Path, sorting_run: Path, reader: str) -> None:
+    for kind, place in hostile_files(tmp_path).items():
+        path = tmp_path / f"{kind}.jsonl"
+        path.symlink_to(place)
+        words = reader.replace("RUN", str(sorting_run)).replace("FILE", str(path)).split(" ")
+        assert len(refused(cli(*words))) < 600, kind
+
+
+@pytest.mark.parametrize("command", ["tasks", "check"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 5_000,
+        "(" * 5_000 + "a" + ")" * 5_000,
+        "a" * 20_000,
+        "a{1000000}",
+        "(a|" * 3_000,
+        "[" * 3_000,
+        "a" * 3_000 + "(",
+    ],
+    ids=lambda text: text[:6],
+)
+def test_regular_expressions_of_thousands_of_characters(cli, command: str, expression: str) -> None:
+    assert len(refused(cli(command, "--regex", expression))) < 600
+
+
 RIGHT = {"SYMBOLS": "('a', 'b')", "ANSWERS": "prompts", "SOLVED": "tuple(prompt)"}
 
 
@@ -211,3 +239,23 @@ def test_a_look_that_no_memory_holds(cli, sorting_run: Path, monkeypatch: pytest
     monkeypatch.setattr("lengthwise.limits.machine_memory", lambda: 10**6)
     answer = cli("inspect", sorting_run, "--items", "10000")
     assert "a look at 10,000 sequences of" in refused(answer) and "of memory" in answer.err
+
+
+NETWORK = """import torch
+class Net(torch.nn.Module):
+    def forward(self, tokens):
+        assert tokens.shape[1] < 9, "too long for me"
+        return torch.zeros(*tokens.shape, OUTPUTS)
+class Sorter:
+    def answer(self, prompts):
+        raise KeyError("what I forgot")
+"""
+
+
+@pytest.mark.parametrize("name, said", [("Net", "AssertionError"), ("Sorter", "KeyError")])
+def test_a_model_of_a_user_that_fails_later(cli, tmp_path: Path, name: str, said: str) -> None:
+    outputs = str(tasks.make("copy_unique").outputs)
+    (tmp_path / "own.py").write_text(NETWORK.replace("OUTPUTS", outputs))
+    words = ["measure", f"own.py::{name}", "--task", "copy_unique", "--sizes", "2,40", "--items", "2", "--quiet"]
+    answer = refused(cli(*words))
+    assert f"own.py::{name} failed" in answer and said in answer and "(line " in answer

@@ -19,6 +19,7 @@ from lengthwise.subjects.open import open_subject
 from lengthwise.subjects.tokenizer import tokenizer_beside
 from small_gguf import small_llama
 from small_hub import small_gpt2
+from small_runs import trained
 
 
 @pytest.fixture(scope="module")
@@ -82,20 +83,42 @@ def test_a_config_may_not_describe_more_than_the_weights_hold(copied: Path) -> N
     assert "describes" in refused(copied)
 
 
+NO_FILES: dict[str, Callable[[Path], None]] = {
+    "pipe": os.mkfifo,
+    "device": lambda place: place.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+    "loop": lambda place: place.symlink_to(place.name),
+    "empty": Path.touch,
+}
+
+
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "loop", "empty"])
+@pytest.mark.parametrize("kind", NO_FILES)
 def test_files_that_are_none(copied: Path, name: str, kind: str) -> None:
-    path = copied / name
-    path.unlink()
-    make = {
-        "pipe": os.mkfifo,
-        "device": lambda place: place.symlink_to("/dev/zero"),
-        "folder": Path.mkdir,
-        "loop": lambda place: place.symlink_to(place.name),
-        "empty": Path.touch,
-    }
-    make[kind](path)
+    (copied / name).unlink()
+    NO_FILES[kind](copied / name)
     refused(copied)
+
+
+@pytest.mark.parametrize("name", ["run.json", "config.json", "model.safetensors"])
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_files_of_a_run_that_are_none(run: Path, tmp_path: Path, name: str, kind: str) -> None:
+    """Nothing waits for a pipe, and nothing reads a device to its end."""
+    folder = Path(shutil.copytree(run, tmp_path / "run"))
+    (folder / name).unlink()
+    NO_FILES[kind](folder / name)
+    refused(folder)
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_gguf_files_that_are_none(tmp_path: Path, kind: str) -> None:
+    NO_FILES[kind](tmp_path / "model.gguf")
+    refused(tmp_path / "model.gguf")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained(tmp_path_factory.mktemp("own") / "run", "sort", steps=2)
 
 
 @pytest.mark.parametrize("length", [0, 7, 10**9, 2**63, 2**64 - 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -59,7 +60,7 @@ def finished_files(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize(("kills", "seeds"), [(6, 4), pytest.param(20, 12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "seeds"), [(6, 4), pytest.param(100, 60, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds: int) -> None:
     study = small_study(seeds=seeds, steps=150)
     spec, folder = tmp_path / "small.toml", tmp_path / "kept"
@@ -74,6 +75,10 @@ def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds
         elif kill % 3 == 2:  # soon after a run has ended
             wait_until(lambda: len(list((folder / "runs").glob(f"*/{RUN}"))) > len(seen))  # noqa: B023
         time.sleep(moments.uniform(0, 1.5))  # nothing is waited for: any moment must do
+        if kill % 2 and (workers := children_of(process.pid, "lengthwise.executors")):
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(moments.choice(workers), signal.SIGKILL)
+            time.sleep(moments.uniform(0, 0.5))  # the coordinator may have noticed by then, or not
         kill_parent(process)
         now = finished_files(folder)
         assert {key: now[key] for key in seen} == seen, "a finished run was lost or repeated"
@@ -95,6 +100,8 @@ def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path, kills: int, seeds
     for plan in plans(study)[::8]:
         alone = carry_out(plan, tmp_path / "alone" / run_key(plan))
         assert read_finished(folder / "runs" / run_key(plan)).curve == alone.curve
+        weights = hashlib.sha256((alone.folder / "model.safetensors").read_bytes()).hexdigest()
+        assert after[run_key(plan)][1] == weights
     assert len(seen) >= kills // 3, "the kills came too early to test anything"
 
 

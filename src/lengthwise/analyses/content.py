@@ -5,7 +5,6 @@ A row is a task with its variant and training size; a column is an encoding. Not
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from typing import Any
 
 from lengthwise.analyses.evidence import Evidence, evidence_of, summed_up
 from lengthwise.probes.curve.spread import Keep
-from lengthwise.records import Record
 from lengthwise.studies.cells import Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import read_shifts
@@ -116,7 +114,7 @@ class StudyContent:
         return tuple(self._grid)
 
     def cell(self, row: GridRow, encoding: str) -> Cell | None:
-        """The cell for a row and an encoding; None where the grid has no such runs."""
+        """The cell of an encoding in a row; None where the grid has no such runs."""
         return self._grid[row].get(encoding)
 
     def row_cells(self, row: GridRow) -> dict[str, Cell]:
@@ -160,7 +158,7 @@ class StudyContent:
 def sources(runs: Sequence[RunRecord]) -> dict[str, str]:
     """The names under which these runs store records → the probe that each is of. One record of each is read."""
     found = {slug: run for run in reversed(runs) for slug in run.stored}
-    return {slug: Record.from_plain(json.loads(run.stored[slug])).source for slug, run in found.items()}
+    return {slug: run.parsed(slug).source for slug, run in found.items()}
 
 
 def read_content(folder: Path) -> StudyContent:

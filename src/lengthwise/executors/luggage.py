@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.files import check_inside, replace_file
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -26,7 +26,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
             raise UsageError(f"a job left a file with the name {name!r}, which does not lie in its folder")
     for name, content in files.items():
         place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
+        check_inside(place.parent, folder).mkdir(parents=True, exist_ok=True)
         with replace_file(place) as part:
             part.write_bytes(content)
     for name in files_in(folder).keys() - files.keys():

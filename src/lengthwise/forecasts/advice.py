@@ -57,8 +57,10 @@ explain(
         "{multiple:.2g} times the training size.",
         "advise.none_holds": "Nothing is likely to hold. With the best, {design}, {held} of {tasks} {alike} "
         "do at {multiple:.2g} times the training size (runs: {runs}). Theory: {verdict}.",
-        "advise.of_encodings": "Of the encodings of a Transformer {design} comes first: {held} of {tasks} {alike} hold "
-        "with it (runs: {runs}). Theory: {verdict}.",
+        "advise.of_encodings": (
+            "Among the encodings of a Transformer, {design} comes first: {held} of {tasks} {alike} hold with "
+            "it (runs: {runs}). Theory: {verdict}."
+        ),
         "advise.nothing": "There is no evidence: theory does not decide, and the atlas has no similar task at "
         "{multiple:.2g} times the training size.",
         "advise.other_size": "what the atlas shows at a multiple of the training sizes {first} to {last} carries over "

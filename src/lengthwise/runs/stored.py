@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import read_json, write_text
+from lengthwise.files import check_inside, read_json, write_text
 from lengthwise.integrity import RECORDS, damage, record_file
 from lengthwise.records import Record
 
 
 def write_record(folder: Path, slug: str, record: Record) -> str:
     """Write a record on one line, as it may hold thousands of numbers; returns its name below the folder."""
-    (folder / RECORDS).mkdir(exist_ok=True)
+    check_inside(folder / RECORDS, folder).mkdir(exist_ok=True)
     text = json.dumps(record.plain(), ensure_ascii=False, allow_nan=False)
     write_text(folder / record_file(slug), text + "\n")
     return record_file(slug)

@@ -20,7 +20,7 @@ from lengthwise.errors import Interrupted, LengthwiseError, UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.executor import Executor, Job, Outcome
 from lengthwise.executors.local import Local
-from lengthwise.files import write_text, writing
+from lengthwise.files import check_inside, write_text, writing
 from lengthwise.hardware import current
 from lengthwise.integrity import MODEL, RUN, check_files, damage, read_record
 from lengthwise.interrupts import Stop
@@ -39,6 +39,7 @@ ERROR, SCRATCH = "error.txt", "executor"
 ATTEMPTS = 2
 _MANY = 200  # runs, with which no core waits long at the end whatever their order
 _LOOK = 0.5  # seconds between two looks at the workers
+_LATE = 10.0  # seconds in which a network file system shows here what a worker wrote elsewhere
 _NO_WORKERS = 120.0  # seconds after which a cluster without a single free place is given up
 
 
@@ -89,8 +90,8 @@ def carry_out_study(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         check_folder(folder, study)
-        (folder / RUNS).mkdir(exist_ok=True)
-    workers.scratch = folder / SCRATCH
+        check_inside(folder / RUNS, folder).mkdir(exist_ok=True)
+    workers.scratch = check_inside(folder / SCRATCH, folder)
     with locked(folder, f"the study {study.name}"), Store.open(folder, write=True) as store:
         with writing(folder):
             if not _says(folder / SPECIFICATION, study):
@@ -152,6 +153,7 @@ class _Sitting:
         for key, plan in self.plans.items():
             place, reason = self._place(key), ""
             try:
+                check_inside(place, self.folder)
                 record = read_record(place) if (place / RUN).exists() else {}
                 if record:
                     check_files(place, record, MODEL)
@@ -214,7 +216,7 @@ class _Sitting:
         began = self.active.pop(key)
         if outcome.kind == "done":
             try:
-                record = read_finished(self._place(key))
+                record = self._finished(key)
             except UsageError as error:
                 reason = f"the worker said it was done, but {error}"
             else:
@@ -228,6 +230,18 @@ class _Sitting:
             return
         self._fail(outcome, reason)
         self._tell(slots, replace(self.known[key], state="failed", attempts=self.attempts[key], reason=reason))
+
+    def _finished(self, key: str) -> RunRecord:
+        """The record of a run that its worker finished; its files may be seen here somewhat later than they were
+        written."""
+        deadline = time.monotonic() + _LATE
+        while True:
+            try:
+                return read_finished(self._place(key))
+            except UsageError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def _fail(self, outcome: Outcome, reason: str) -> None:
         key = outcome.key

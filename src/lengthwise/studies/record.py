@@ -86,12 +86,20 @@ class RunRecord:
     @cached_property
     def records(self) -> dict[str, Record]:
         """What the probes found, by the name of the record."""
-        return {slug: Record.from_plain(json.loads(text)) for slug, text in self.stored.items()}
+        return {slug: self.parsed(slug) for slug in self.stored}
+
+    def parsed(self, slug: str) -> Record:
+        """One record as it is stored; what is none is a usage error."""
+        try:
+            return Record.from_plain(json.loads(self.stored[slug]))
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            wrong = f"{slug} of {self.key}: {type(error).__name__}: {error}"
+            again = "`lengthwise study rebuild` takes it from the run folders again"
+            raise UsageError(f"the index of the study holds a damaged record ({wrong}); {again}") from error
 
     def record(self, probe: str) -> Record | None:
         """What a probe found, by its name; None where it was not asked, or the run is not finished."""
-        text = self.stored.get(probe)
-        return Record.from_plain(json.loads(text)) if text else named(self.records.values(), probe)
+        return self.parsed(probe) if self.stored.get(probe) else named(self.records.values(), probe)
 
     @cached_property
     def curve(self) -> Curve:

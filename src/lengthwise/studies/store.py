@@ -19,6 +19,7 @@ from lengthwise.errors import UsageError
 from lengthwise.probes.probe import called
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord, State, Summary
+from lengthwise.studies.sound import check_run_values, fact, mapping
 
 INDEX, RUNS, SPECIFICATION = "index.sqlite", "runs", "study.toml"
 HOME = Path("runs")
@@ -54,6 +55,8 @@ class Store:
                 f"there is no study in {folder} (no {INDEX}); `lengthwise study --list` names some to begin with"
                 + (f", and `lengthwise study rebuild {folder}` rebuilds the index" if (folder / RUNS).is_dir() else "")
             )
+        if write and path.is_symlink():
+            raise UsageError(f"{path} is a link, not an index; delete it, or give another folder")
         with _explained(path):
             store = cls(folder, _connected(path, write))
         try:
@@ -96,7 +99,7 @@ class Store:
         """A fact about the study, such as `study` (its specification) or `tasks`; None if it was never noted."""
         rows = self._read("select content from facts where name = ?", (name,))
         with _explained(self.folder / INDEX):
-            return json.loads(rows[0][0]) if rows else None
+            return fact(name, rows[0][0]) if rows else None
 
     def note(self, name: str, content: Any) -> None:
         self._change("insert or replace into facts values (?, ?)", [(name, json.dumps(content, allow_nan=False))])
@@ -105,7 +108,7 @@ class Store:
         """All that was noted."""
         rows = self._read("select name, content from facts")
         with _explained(self.folder / INDEX):
-            return {name: json.loads(content) for name, content in rows}
+            return {name: fact(name, content) for name, content in rows}
 
     def check(self) -> None:
         """Read all of the file; a damaged one is a usage error."""
@@ -238,7 +241,9 @@ def _plain(value: Any) -> Any:
 def _record(row: tuple[Any, ...], stored: Mapping[str, Mapping[str, str]]) -> RunRecord:
     values = dict(zip((*_COLUMNS, "detail"), row, strict=True))
     numbers = {name: values.pop(name) for name in _SUMMARY}
-    detail, decoded = values.pop("detail"), {name: json.loads(values.pop(name)) for name in _JSON}
+    detail = values.pop("detail")
+    decoded: dict[str, Any] = {name: mapping(values.pop(name)) for name in _JSON}
+    check_run_values(values, numbers)
     summary = None
     if values["state"] == "done":
         truths = {name: None if numbers[name] is None else bool(numbers[name]) for name in _TRUTHS}
@@ -247,7 +252,7 @@ def _record(row: tuple[Any, ...], stored: Mapping[str, Mapping[str, str]]) -> Ru
         **values,
         **decoded,
         summary=summary,
-        detail=json.loads(detail) if detail else {},
+        detail=mapping(detail) if detail else {},
         stored=stored.get(values["key"], {}) if values["state"] == "done" else {},
     )
 
@@ -270,7 +275,7 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except UsageError:
         raise
-    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+    except (sqlite3.DatabaseError, ValueError, TypeError, RecursionError) as error:
         text, code = str(error), getattr(error, "sqlite_errorname", "")
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise UsageError(

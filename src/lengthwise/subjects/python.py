@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.files import sha256
 from lengthwise.models.architecture import Interface
 from lengthwise.models.network import GivenNetwork, ModuleNetwork, check_network
@@ -24,10 +24,23 @@ from lengthwise.subjects.run import NetworkAnswers, OwnSubject
 from lengthwise.subjects.subject import MarkedItems, Subject
 from lengthwise.tasks.batch import NOTHING
 from lengthwise.tasks.task import Task
-from lengthwise.trust import line_of, said
+from lengthwise.trust import line_of, passed_through, said, said_in
 
 BUILD = "build"  # the function of a file that is called where none is named
 _TRIED = 64  # tokens, at most, on which a network of the user's is tried
+
+
+@contextlib.contextmanager
+def _blamed(name: str, size: int, code: Any) -> Iterator[None]:
+    """An error that comes out of the user's code is a sentence about it; one of ours stays what it is."""
+    try:
+        yield
+    except LengthwiseError:
+        raise
+    except Exception as error:
+        if not passed_through(error, code):
+            raise
+        raise UsageError(f"{name} failed on items of size {size}: {said_in(error, code)}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +56,8 @@ class FunctionAnswers:
 
     def mark(self, task: Task, size: int, items: Sequence[int], seed: int) -> MarkedItems:
         drawn = task.draw(size, seed, items, role="test")
-        given = self.answer([list(task.spelled(row)) for row in drawn.prompts])
+        with _blamed(self.name, size, self.answer):
+            given = self.answer([list(task.spelled(row)) for row in drawn.prompts])
         if not isinstance(given, Sequence) or len(given) != len(drawn.prompts):
             raise UsageError(f"{self.name} was asked {len(drawn.prompts)} prompts and did not return a list of as many")
         right = self._close if task.readout == "numbers" else self._same
@@ -88,7 +102,8 @@ class ModuleAnswers:
             if (case := (len(task.vocabulary), task.outputs)) not in self.tried:
                 check_network(network, self.name, min(tokens, _TRIED), trains=False)
                 self.tried.add(case)
-            yield network
+            with _blamed(self.name, size, type(self.module)):
+                yield network
         finally:
             for module, training in modes:
                 module.training = training

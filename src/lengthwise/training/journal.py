@@ -28,8 +28,10 @@ def begin_journal(path: Path, losses: Sequence[tuple[int, float]], checks: Seque
 
 
 def add_to_journal(path: Path, step: int, loss: float, share: float | None) -> None:
-    with writing(path.parent), path.open("a", encoding="utf-8") as file:
-        file.write(_line(step, loss, share))
+    with writing(path.parent):
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        with os.fdopen(number, "a", encoding="utf-8") as file:
+            file.write(_line(step, loss, share))
 
 
 @dataclass

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.files import write_text, writing
+from lengthwise.files import check_inside, write_text, writing
 from lengthwise.outputs import check_output, write_output
 from lengthwise.progress import Progress, silent
 from lengthwise.view.opened import fragment, open_run
@@ -28,7 +28,7 @@ def write_bundle(watch: FolderWatch, folder: Path, progress: Progress = silent) 
         rows = watch.ledger.rows()
         runs = [row["id"] for row in rows if row["kind"] == "run"]
         with writing(folder):
-            (folder / DATA).mkdir(parents=True, exist_ok=True)
+            check_inside(folder / DATA, folder).mkdir(parents=True, exist_ok=True)
             for name, (_, text) in page_files().items():
                 write_text(folder / name, text)
             for number, run in enumerate(runs, start=1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +39,7 @@ class OpenedRun:
         if slug not in self.slugs:
             raise LookupError(slug)
         if slug in self.run.stored:
-            return Record.from_plain(json.loads(self.run.stored[slug]))
+            return self.run.parsed(slug)
         return read_stored(self.folder, read_record(self.folder, _record_file(self.folder)), slug)
 
     def plain(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def write_rest(left: Sequence[str], where: str) -> None:
 
 def write_table(table: Table, most: int = MOST_ROWS) -> list[str]:
     """Print a table of a record in at most `most` rows, those in the middle left out, and the columns for which there
-    is room; return what is left out, in words."""
+    is room; return a sentence about what was omitted."""
     print()
     if table.title:
         print(wrapped(table.title + (":" if table.rows else ": none")))

@@ -22,6 +22,7 @@ from lengthwise.subjects.completion import Completion
 
 REQUEST, ITEMS, RECORD = "request.json", "items.jsonl", "record.json"
 _MOST_NAME = 60
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC  # a link is not written through
 
 
 def folder_of(parent: str, request: Mapping[str, Any]) -> Path:
@@ -61,7 +62,7 @@ class ItemStore:
             if not (self.folder / REQUEST).exists():
                 self.folder.mkdir(parents=True, exist_ok=True)
                 write_json(self.folder / REQUEST, self._request)
-            file = os.open(self.folder / ITEMS, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            file = os.open(self.folder / ITEMS, _APPEND, 0o666)
             try:
                 end = os.lseek(file, 0, os.SEEK_END)
                 torn = end > 0 and os.pread(file, 1, end - 1) != b"\n"
