@@ -14,7 +14,7 @@ import lengthwise
 from lengthwise.probes import probes
 
 ROOT = Path(lengthwise.__file__).parent
-FILES = sorted(ROOT.rglob("*.py"))
+FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent.name != "examples")  # those are a user's
 TREES = {path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 KEY = re.compile(r"[a-z0-9_]+(\.[a-z0-9_+-]+)+")
 MOST_INNER_IMPORTS, MOST_PARAMETERS, MOST_FILES = 120, 9, 4

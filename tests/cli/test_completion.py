@@ -114,7 +114,7 @@ def read_until(file: int, text: str) -> str:
     while text not in shown:
         ready, _, _ = select.select([file], [], [], max(0.0, end - time.monotonic()))
         assert ready, f"{text!r} was not shown: {shown!r}"
-        shown += os.read(file, 4096).decode(errors="replace")
+        shown += os.read(file, 4096).decode(errors="replace").replace("\a", "")
     return shown
 
 

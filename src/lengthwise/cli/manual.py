@@ -53,7 +53,7 @@ def _command(name: str) -> list[str]:
     lines = [f".SS {_roff(usage)}", *_paragraphs(parser.description or "")]
     for group in parser._action_groups:
         if group._group_actions:
-            own = group.title not in ("positional arguments", "options")
+            own = group not in (parser._positionals, parser._optionals)
             lines += [".PP", f".I {_roff(group.title or '')}:"] if own else []
             lines += [line for action in group._group_actions for line in _entry(_written(action), action.help or "")]
     return lines
