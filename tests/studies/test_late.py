@@ -29,6 +29,6 @@ def test_it_is_waited_for_and_not_for_ever(monkeypatch: pytest.MonkeyPatch, pati
     if found:
         assert sitting._finished("key") == found and len(looks) == 3
     else:
-        with pytest.raises(UsageError, match="run.json"):
+        with pytest.raises(UsageError, match="there is no"):
             sitting._finished("key")
         assert len(looks) == 1
