@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: study check test test-all test-keys attack kills bench paper docs clean
+.PHONY: study check test test-all test-keys attack kills bench paper docs locked release tutorial clean
 
 study: .venv/installed
 	$(BIN)/lengthwise study quick
@@ -52,14 +52,30 @@ paper: .venv/installed-dev
 # The pages that are written by programs, then the site in docs/_build/html; a warning is an error.
 docs: .venv/installed-docs
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_search54.py
 	$(BIN)/python docs/make_claims.py
 	$(BIN)/lengthwise report atlas --out docs/findings/atlas.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+# dist/: wheel and sdist, built twice and equal; the bill of materials; checksums. The wheel is tried in an environment of
+# its own. `make release AUDIT=--required` also fails if packages could not be audited.
+release: .venv/installed-release
+	$(BIN)/python release/archives.py
+	$(BIN)/python release/alone.py $(PAGES)
+	$(BIN)/python release/audit.py $(AUDIT)
+
+# The same, and the tutorial and the README carried out as written, in at most 20 minutes.
+tutorial: PAGES := --pages
+tutorial: release
+
+# Versions or requirements changed: name the wheel of torch without CUDA, `make locked WHEELS=torch-….whl`.
+locked: .venv/installed-release
+	$(BIN)/python release/lock.py $(WHEELS)
+
 clean:
-	rm -rf .venv docs/_build
+	rm -rf .venv docs/_build dist
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -72,6 +88,10 @@ clean:
 
 .venv/installed-docs: .venv/installed
 	$(INSTALL) -e '.[docs]'
+	@touch $@
+
+.venv/installed-release: .venv/installed
+	$(INSTALL) -e '.[release]'
 	@touch $@
 
 .venv/installed-bench: .venv/installed

@@ -3,7 +3,8 @@
 The runs are one plan and one curve under thousands of names, laid out as `lengthwise study` and `lengthwise train` lay
 them out, without weights. Seconds are those of a clock, once the server answers: from opening the address until rows
 are painted, until all runs are listed, from the end of a run until the page shows it, and from a search until its rows
-are shown.
+are shown. Seconds of the processor, of the server and of all processes of the browser, say how much of that is work;
+on a busy machine the rest is waiting for a core.
 """
 
 from __future__ import annotations
@@ -161,13 +162,17 @@ def visited(browser: Any, folder: Path, count: int, end: Callable[[int], None]) 
         urllib.request.urlopen(f"{address}view.css").close()  # it answers
         page = browser.new_page()
         page.add_init_script(_WATCH)
+        before = processor(process), processor_of(browser)
         began = time.perf_counter()
         page.goto(address, wait_until="commit")
         until(page, "window.firstRows > 0")
+        first = processor(process) - before[0], processor_of(browser) - before[1]
         listed = count - (0 if (folder / "study").exists() else UPDATES)
         until(page, shown.format(listed))
         found = {"first rows": page.evaluate("firstRows") / 1000, "all listed": time.perf_counter() - began}
-        found["processor of the server until then"] = processor(process)
+        found["processor until first rows, server"], found["processor until first rows, browser"] = first
+        found["processor until all listed, server"] = processor(process) - before[0]
+        found["processor until all listed, browser"] = processor_of(browser) - before[1]
         until(page, "document.documentElement.dataset.ready === 'true'")
         began = time.perf_counter()
         page.fill("#search", f"run-{count - 2:05}")  # the page answers before this returns
@@ -175,18 +180,21 @@ def visited(browser: Any, folder: Path, count: int, end: Callable[[int], None]) 
         found["search"] = time.perf_counter() - began
         page.fill("#search", "")
         until(page, "document.querySelectorAll('#run-table tbody tr').length > 2")
-        waits = []
+        waits, work = [], []
         for place in range(UPDATES):
             page.fill("#search", f"run-{count - UPDATES + place:05}")
             done = "document.querySelector('#run-table .state-done') !== null"
             until(page, f"!({done})")
             end(place)
+            before = processor(process) + processor_of(browser)
             waits.append(until(page, done))
+            work.append(processor(process) + processor_of(browser) - before)
         metrics = page.context.new_cdp_session(page)
         metrics.send("HeapProfiler.collectGarbage")
         metrics.send("Performance.enable")
         heap = {one["name"]: one["value"] for one in metrics.send("Performance.getMetrics")["metrics"]}
-        found |= {"update, worst": max(waits), "page": heap["JSHeapUsedSize"] / 1e6, "server": resident(process)}
+        found |= {"update, worst": max(waits), "processor for an update, worst": max(work)}
+        found |= {"page": heap["JSHeapUsedSize"] / 1e6, "server": resident(process)}
         page.close()
     return found
 
@@ -195,6 +203,15 @@ def processor(process: int) -> float:
     """Seconds of the processor that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def processor_of(browser: Any) -> float:
+    """Seconds of the processor that all processes of a browser have used."""
+    session = browser.new_browser_cdp_session()
+    try:
+        return sum(one["cpuTime"] for one in session.send("SystemInfo.getProcessInfo")["processInfo"])
+    finally:
+        session.detach()
 
 
 def resident(process: int) -> float:

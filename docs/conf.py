@@ -23,6 +23,12 @@ _SHARED = {
     "color-foreground-secondary": "soft",
     "font-stack": "font",
     "font-stack--monospace": "mono",
+    "font-size--small": "type-small",
+    "font-size--small--2": "type-tiny",
+    "sidebar-item-spacing-vertical": "space-3",
+    "sidebar-item-spacing-horizontal": "space-4",
+    "toc-spacing-vertical": "space-5",
+    "toc-spacing-horizontal": "space-5",
 }
 
 project = "lengthwise"

@@ -1,4 +1,4 @@
-"""Write docs/reference/cli.md from what `lengthwise --help` and `lengthwise COMMAND --help` print.
+"""Write docs/reference/cli.md from what `lengthwise --help` and `lengthwise COMMAND --help` print, and the manual page.
 
 python docs/make_cli.py
 """
@@ -10,8 +10,10 @@ import io
 from pathlib import Path
 
 from lengthwise.cli import COMMANDS, main
+from lengthwise.cli.manual import EXIT_CODES, manual
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
+MANUAL = Path(__file__).parent / "reference" / "lengthwise.1"
 
 _HEAD = """# The command line
 
@@ -27,18 +29,13 @@ code 2. A `.csv` file cannot carry a checksum and is never replaced.
 
 | exit code | meaning |
 |---|---|
-| 0 | done |
-| 1 | internal error, or diverged training |
-| 2 | wrong usage or bad input: one sentence on stderr says what would be right |
-| 3 | a required certificate was refused |
-| 4 | some runs failed; the others are kept |
-| 130 | stopped by Ctrl-C; run the same command again to resume an interrupted run |
 """
 
 
 def page() -> str:
     """The whole of docs/reference/cli.md, its help 80 columns wide."""
-    parts = [_HEAD, _section("lengthwise", [])]
+    codes = "".join(f"| {code} | {text} |\n" for code, text in EXIT_CODES.items())
+    parts = [_HEAD + codes, _section("lengthwise", [])]
     parts += [_section(f"lengthwise {name}", name.split()) for name in COMMANDS]
     return "\n".join(parts)
 
@@ -51,3 +48,4 @@ def _section(title: str, command: list[str]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    MANUAL.write_text(manual(), encoding="utf-8")

@@ -5,18 +5,21 @@ That its links lead somewhere is tested with those of the documentation, in test
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from lengthwise.cli import main
+import lengthwise as lw
+from lengthwise.cli import main, parser_of
 from site_texts import DOCS, ROOT, blocks, pages
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,8 +62,26 @@ def test_a_command_runs(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     if words[0] == "train":
         shown, said = (text.partition("by bins\n")[2].splitlines()[0] for text in (blocks(README, "text")[0], printed))
         assert shown.split() == said.split()
+        _kept_and_loaded(words, shlex.split(extra), printed, capsys)
     if "--page" in words:
         assert Path(words[words.index("--page") + 1]).stat().st_size > 10_000
+
+
+def _kept_and_loaded(words: list[str], extra: list[str], printed: str, capsys: Any) -> None:
+    """The run is below runs/, its weights are no pickle, and the command again shows the same without training."""
+    weights = {path: path.stat().st_mtime_ns for path in Path("runs").rglob("*.safetensors")}
+    assert weights and not [path for path in Path("runs").rglob("*") if path.suffix in (".pt", ".pth", ".bin", ".pkl")]
+    assert main([*words, *extra]) == 0
+    assert capsys.readouterr().out == printed
+    assert {path: path.stat().st_mtime_ns for path in Path("runs").rglob("*.safetensors")} == weights
+
+
+def test_what_is_said_of_installing_is_declared() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    told = README.split("\n## Install\n")[1].split("\n## ")[0]
+    assert f"Python {declared['requires-python'].removeprefix('>=')} or newer" in told
+    extras = re.findall(r"'\.\[(\w+)\]'", told)
+    assert len(extras) >= 4 and set(extras) <= set(declared["optional-dependencies"])
 
 
 @pytest.mark.system
@@ -153,6 +174,9 @@ def test_readme_says_what_the_heat_map_shows(maker: dict[str, Any]) -> None:
     assert f"How far {len(tasks)} tasks hold with {len(encodings)} position encodings" in README
     assert PICTURES[0][0].startswith(f"Heat map: {len(tasks)} tasks by {len(encodings)} position encodings")
     assert max(row["reach"] or 0 for row in rows) == 8
+    atlas = lw.atlas()
+    own = [run for run in atlas.runs if run.task in tasks and run.model == "transformer" and "steps" in run.settings]
+    assert atlas.defaults["steps"] == 1000 and not own and "(1,000\nsteps, one seed)" in README
 
 
 def test_the_curve_falls_only_beyond_training(maker: dict[str, Any]) -> None:
@@ -161,6 +185,7 @@ def test_the_curve_falls_only_beyond_training(maker: dict[str, Any]) -> None:
     ((trained,),) = [rows for rows in sets if "to" in rows[0]]
     assert all(row["exact"] == 1 for row in rows if row["size"] <= trained["to"])
     assert len({row["encoding"] for row in rows if row["exact"] < maker["BAR"]}) == 4
+    assert {row["encoding"] for row in rows} == set(maker["CURVE_ENCODINGS"]) and len(maker["CURVE_ENCODINGS"]) == 5
 
 
 def test_the_film_moves() -> None:
@@ -168,6 +193,20 @@ def test_the_film_moves() -> None:
 
     with Image.open(DOCS / "pictures" / "tokens.gif") as film:
         assert getattr(film, "n_frames", 1) > 30 and film.info["loop"] == 0 and film.size[0] <= 1000
+
+
+@pytest.mark.system
+def test_the_film_shows_what_the_command_simulates(maker: dict[str, Any], capsys: Any) -> None:
+    (command,) = [command for command in OURS if command.startswith("lengthwise particles")]
+    ours, shown = (parser_of("particles").parse_intermixed_args(words) for words in _simulations(command, maker))
+    assert {**vars(ours), "page": None} == vars(shown)
+    assert main(["particles", *maker["SIMULATION"], "--json", "--quiet"]) == 0
+    groups = json.loads(capsys.readouterr().out)["moments"]["groups"]
+    assert groups[-1] == 4 < groups[0] and "gather in four groups" in PICTURES[2][0]
+
+
+def _simulations(command: str, maker: dict[str, Any]) -> tuple[list[str], list[str]]:
+    return shlex.split(command)[2:], maker["SIMULATION"]
 
 
 def test_the_film_is_made_from_the_page(maker: dict[str, Any], browser: Any, tmp_path: Path) -> None:

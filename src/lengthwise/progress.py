@@ -66,8 +66,8 @@ def _lines(title: str) -> Progress:
 
 @contextlib.contextmanager
 def waited(what: str, quiet: bool = False) -> Iterator[None]:
-    """Say how long something has taken whenever nothing else was said for ten seconds, at a terminal after two for the
-    first time. It runs beside what takes long, which need know nothing of it."""
+    """Report how long something has taken whenever nothing was printed for ten seconds; at a terminal, the first time
+    after two. It runs in a thread of its own, so that the long computation need not know about it."""
     if quiet:
         yield
         return

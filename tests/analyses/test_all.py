@@ -95,7 +95,7 @@ class TestAnswer:
         assert "0 (features) and 0 (edit) of 18" in found.found[0]
         assert "is not shown to fall" in found.found[1]
         assert "18 of 18 configurations learned their training range" in found.sure[0]
-        assert "nothing is known of the spread between seeds" in found.sure[0]
+        assert "the spread between seeds is unknown" in found.sure[0]
 
     @pytest.mark.wording
     def test_nothing_learned_is_nothing_found(self):

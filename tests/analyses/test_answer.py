@@ -52,7 +52,7 @@ def test_one_encoding(content_of):
     found = answer(content_of({("aa", "none"): [60], ("sort", "none"): [20], ("copy", "none"): [30]}))
     assert found.sentences == (
         "1 of 3 tasks holds at 3 times the training length with the encoding `none`; sort and copy do not.",
-        "By mean reach the furthest is aa with at least 60 (3 times the training length), the nearest sort with 20 "
+        "By mean reach, the best is aa with at least 60 (3 times the training length) and the worst sort with 20 "
         "(once the training length).",
     )
     assert len(found.claims) == 2

@@ -57,7 +57,7 @@ def test_the_end_of_a_trace_can_be_the_mistake(evidence):
     too_short = Example("training", "6 | 5 | 2 | 4", truth, "+ 5 1", 3, False, False, "it ends before the goal")
     found = explorer(with_examples(evidence, too_long, too_short))
     assert [attempt["rest"] for attempt in found.data["attempts"]] == [["+", "4"], []]
-    assert f"`+` in place of `{END}`" in found.sentences[1]
+    assert f"`+` instead of `{END}`" in found.sentences[1]
 
 
 @pytest.mark.parametrize("task", ["sort", "gone.py::Task", "subset_sum"])

@@ -195,7 +195,7 @@ def test_a_task_of_ones_own_that_breaks_is_unknown(content_of, told, tmp_path):
         raise ZeroDivisionError("by the task")
 
     (row,) = predict(content_of({("sort", "none"): [60]}), raising).rows
-    assert "broke when the oracle looked at it (ZeroDivisionError: by the task)" in row.verdict.why
+    assert "failed when the oracle examined it (ZeroDivisionError: by the task)" in row.verdict.why
 
 
 @pytest.mark.wording

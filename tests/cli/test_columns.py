@@ -146,3 +146,10 @@ def test_no_line_is_too_wide(cli, place, tiny, name, call):
     lines = check_columns(answer.out)
     if name.split()[0] in OPENED:
         assert 1 <= lines.index("") <= MOST_LINES
+
+
+def test_a_long_table_without_rows_is_not_mentioned(capsys):
+    tables = [Table(f"t.{len(rows)}", (Column("a"),), rows, detail=True) for rows in ((), ((1.0,),), ((1.0,), (2.0,)))]
+    write_record(Record("source", tables=tuple(tables)))
+    said = capsys.readouterr().out
+    assert "t.0" not in said and "t.1 (1 row)" in said and "t.2 (2 rows)" in said

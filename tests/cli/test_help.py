@@ -92,6 +92,9 @@ WITHOUT_CHANCE = (
     "limit simulate",
     "limit compare",
     "view",
+    "examples",
+    "completion",
+    "man",
     *STUDIES,
 )  # nothing there is random
 

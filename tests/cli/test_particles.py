@@ -30,7 +30,7 @@ def test_text_fits_80_columns(cli):
         assert f"\n{title}\n" in answer.out
     words = " ".join(answer.out.split())
     assert "one cluster in the end" in words and "the energy never falls: True (measured)" in words
-    assert "error of a point, estimated" in words and "geshkovski2023" in words
+    assert "estimated error of a point" in words and "geshkovski2023" in words
 
 
 def test_one_object(cli):

@@ -239,7 +239,7 @@ def test_doctor_lists_all_that_the_package_declares(cli):
     assert sorted(map(str.lower, content["core"])) == names(project["dependencies"])
     declared = {extra: names(one) for extra, one in project["optional-dependencies"].items()}
     shown = {extra: sorted(map(str.lower, packages)) for extra, packages in content["extras"].items()}
-    assert shown == {extra: one for extra, one in declared.items() if extra not in ("bench", "dev")}
+    assert shown == {extra: one for extra, one in declared.items() if extra not in ("bench", "dev", "release")}
 
 
 def test_doctor_without_an_installed_package_says_so(cli, monkeypatch):

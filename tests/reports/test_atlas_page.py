@@ -42,6 +42,18 @@ def test_columns_are_sorted_by_how_many_tasks_hold_and_sizes_of_a_cell_are_named
 
 
 @pytest.mark.wording
+def test_the_page_says_what_was_not_learned_and_which_encoding_holds_most_often() -> None:
+    atlas = synthetic_atlas(3, 1, ("none", "alibi"))
+    learned = {run: run.position == "none" for run in atlas.runs}
+    runs = [replace(run, learned=own, exact=(float(own),) * len(run.exact)) for run, own in learned.items()]
+    text = render_map(Atlas(tuple(runs)))
+    missed, advice = (text.partition(f'id="{name}"')[2].partition("</div>")[0] for name in ("not-learned", "advice"))
+    assert "<code>alibi</code>" in missed and "3 of 6" in missed and "<code>none</code>" not in missed
+    assert advice.index("<code>") == advice.index("<code>none</code>") and "3 of 3" in advice
+    assert text.index('id="advice"') < text.index('class="map"')
+
+
+@pytest.mark.wording
 def test_the_map_in_the_docs_is_that_of_the_package() -> None:
     """`make docs` writes it."""
     page = Path(__file__).parents[2] / "docs" / "findings" / "atlas.html"

@@ -10,7 +10,7 @@ import pytest
 
 import lengthwise
 from lengthwise.figures import design
-from lengthwise.figures.style import PALETTE, PAPER_INK, config
+from lengthwise.figures.style import PAGE_INK, PALETTE, PAPER_INK, config
 from lengthwise.reports.record_section import page_style
 
 PACKAGE = Path(lengthwise.__file__).parent
@@ -67,15 +67,32 @@ def test_the_dark_scheme_changes_colours_and_nothing_else() -> None:
     assert all(COLOUR.match(light[name]) for name in changed)
 
 
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2)."""
+    shares = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_series_can_be_seen_on_dark_panels_and_are_on_paper_what_they_are_in_light() -> None:
+    light, dark, paper = (design.values(scheme) for scheme in ("light", "dark", "print"))
+    names = [f"series-{number}" for number in range(1, 9)]
+    ground = luminance(dark["raised"])
+    assert min((luminance(dark[name]) + 0.05) / (ground + 0.05) for name in names) >= 4.5
+    assert len({dark[name] for name in names}) == 8 and all(paper[name] == light[name] for name in names)
+
+
 def test_figures_have_the_colours_and_the_font_of_the_sheet() -> None:
     sheet = design.values()
     assert [sheet[f"series-{number}"] for number in range(1, 9)] == PALETTE and len(set(PALETTE)) == 8
+    assert config(PAGE_INK)["range"]["category"] == [f"var(--series-{number})" for number in range(1, 9)]
     assert config(PAPER_INK)["font"] == sheet["font"] and config(PAPER_INK)["text"]["color"] == sheet["paper-ink"]
 
 
-def test_the_documentation_has_the_colours_of_the_sheet() -> None:
+def test_the_documentation_has_the_colours_type_and_distances_of_the_sheet() -> None:
     options = runpy.run_path(str(ROOT / "docs" / "conf.py"))["html_theme_options"]
     for scheme in ("light", "dark"):
         given, sheet = options[f"{scheme}_css_variables"], design.values(scheme)
         assert given["color-brand-primary"] == sheet["link"] and given["font-stack"] == sheet["font"]
         assert given["color-background-primary"] == sheet["paper"] and given["color-foreground-primary"] == sheet["ink"]
+        assert given["font-size--small"] == sheet["type-small"] and given["toc-spacing-vertical"] == sheet["space-5"]

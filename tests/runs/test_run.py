@@ -217,7 +217,7 @@ def test_an_accident_after_training_costs_no_training(
         with pytest.raises(Accident):
             tiny(tmp_path)
     assert "run.json" not in names(tmp_path)
-    assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))
+    assert "is not finished; run its command again" in refused(lambda: load_run(tmp_path))
     assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     monkeypatch.setattr("lengthwise.training.loop._step", accident)
     run = tiny(tmp_path)
@@ -234,7 +234,7 @@ def test_interrupted_training_goes_on(tmp_path: Path, done: Run) -> None:
     with pytest.raises(Interrupted, match="stopped at step 5 of 12; run the same command again to resume"):
         tiny(tmp_path, progress=stop)
     assert names(tmp_path) == {"plan.json", "checkpoint.safetensors", "journal.jsonl"}
-    assert "is not finished; run the command that began it again" in refused(lambda: load_run(tmp_path))
+    assert "is not finished; run its command again" in refused(lambda: load_run(tmp_path))
     assert "holds another run (its seed differs)" in refused(lambda: tiny(tmp_path, seeds=[6]))
     heard: list[int] = []
     run = tiny(tmp_path, progress=lambda _, step, steps: heard.append(step) if steps == 12 else None)

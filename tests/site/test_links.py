@@ -104,10 +104,6 @@ def test_code_names_pages_that_exist() -> None:
         if path.suffix not in (".py", ".md", ".toml") or not path.is_file():
             continue
         for found in NAMED.findall(path.read_text(encoding="utf-8")):
-            if not (ROOT / found).exists() and found not in NOT_MADE:
+            if not (ROOT / found).exists():
                 wrong.append(f"{name} names {found}, which is {homes.get(posixpath.basename(found), 'nowhere')}")
     assert not wrong
-
-
-# Results of long studies that docs/make_claims.py reads where somebody made them.
-NOT_MADE = ("docs/data/encodings.json.gz", "docs/data/depth_width.json.gz")

@@ -110,7 +110,7 @@ def test_small_sizes_fall_back_to_all_and_say_so(tmp_path):
     assert task.shared_sizes() == list(range(1, 13))
     assert task.part("train").draw(3, 0, [0]).prompts.tolist() == task.part("test").draw(3, 0, [0]).prompts.tolist()
     assert task.warnings() == [
-        f"{path}: no item is held out at size 1, 2, 3, 4, 5, 6, 7, 8 and 4 more, so what is tested there was trained on"
+        f"{path}: no item is held out at size 1, 2, 3, 4, 5, 6, 7, 8 and 4 more, so test items of that size were also trained on"
     ]
 
 

@@ -6,18 +6,23 @@ import json
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lengthwise.studies.spec import Study
 from lengthwise.studies.store import Store
 from lengthwise.training.journal import add_to_journal, begin_journal
+from processes import kill_parent
 from synthetic_runs import write_plan, write_run
 
 TEXTS = "[...document.querySelectorAll('#run-table tbody tr')].map(row => [...row.children].map(td => td.textContent))"
 DRAWN = "[...document.querySelectorAll('{} figure:not([hidden]) .plot')].filter(plot => plot.dataset.drawn).length"
+LONG = 600.0  # seconds that a study of two small models may take on a busy machine
 POINTS = "document.querySelectorAll('#compare figure:nth-child(2) .mark-symbol path').length"
 
 
@@ -64,6 +69,61 @@ def test_a_run_that_begins_grows_and_ends_is_followed(visit, served, tmp_path: P
     assert {url.partition("/api/")[0].split("/")[2] for url in opened.requests if url.startswith("http")} == {
         opened.page.url.split("/")[2]
     }, "nothing is asked of anybody else"
+
+
+def test_a_study_runs_is_killed_and_is_resumed_under_the_open_page(visit, served, tmp_path: Path) -> None:
+    shape, home = {"depth": 1, "width": 16, "heads": 1}, tmp_path / "runs"
+    small: Any = {"train_size": 4, "test_size": 8, "items": 20, "model": shape, "training": {"steps": 1500}}
+    study = Study(name="live", tasks="binary_majority", positions=["none", "learned+offset"], **small)
+    (tmp_path / "live.toml").write_text(study.toml(), encoding="utf-8")
+    home.mkdir()
+    words = ["study", str(tmp_path / "live.toml"), "--folder", str(home / "live"), "--no-report", "--quiet"]
+    command = [sys.executable, "-m", "lengthwise", *words]
+    opened = visit(served(home))
+    opened.ask("window.openedOnce = true")
+    assert rows_of(opened) == []
+    progress = "document.querySelector('.study .bar-{}')?.style.width"
+    first = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        opened.wait(f"document.querySelector('.state-running') !== null && {POINTS} > 0", LONG)
+    finally:
+        kill_parent(first)
+    opened.wait("document.querySelector('.state-stopped') && !document.querySelector('.state-running')", LONG)
+    assert opened.ask(progress.format("stopped")) != "0%" and opened.ask(progress.format("running")) == "0%"
+    again = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        opened.wait("document.querySelector('.state-running') && !document.querySelector('.state-stopped')", LONG)
+        opened.wait("document.querySelectorAll('.state-done').length === 2", LONG)
+        assert again.wait(LONG) == 0
+    finally:
+        kill_parent(again)
+    opened.wait(f"{progress.format('done')} === '100%'")
+    opened.wait("document.querySelectorAll('#compare figure:nth-child(1) .mark-line path').length === 2")
+    assert opened.ask("window.openedOnce") is True, "the page was not loaded again"
+    assert opened.complaints == []
+
+
+@pytest.mark.system
+def test_the_command_answers_this_host_with_its_token_alone(served, tmp_path: Path) -> None:
+    write_run(tmp_path / "one")
+    address = served(tmp_path)
+    host, token = address.split("/")[2:4]
+    asked = [
+        (f"{address}api/changes", host, 200),
+        (f"{address}api/changes", "evil.example", 403),
+        (f"http://{host}/api/changes", host, 403),
+        (f"http://{host}/{token[:-1]}/api/changes", host, 403),
+    ]
+    assert [status_of(url, to) for url, to, _ in asked] == [status for _, _, status in asked]
+
+
+def status_of(url: str, host: str) -> int:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host}), timeout=60) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
 
 
 def test_runs_are_filtered_compared_opened_and_saved(visit, served, tmp_path: Path, synthetic_study) -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 explain(
     {
-        "analysis.broke": "the analysis {name} broke ({error})",
-        "analysis.no_record": "the analysis {name} returned {what}, where a Record is wanted",
+        "analysis.broke": "the analysis {name} failed ({error})",
+        "analysis.no_record": "the analysis {name} returned {what}; it must return a Record",
     }
 )
 

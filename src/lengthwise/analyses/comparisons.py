@@ -27,10 +27,14 @@ explain(
     {
         "comparisons.title": "Encodings and settings compared",
         "comparisons.link": "Comparisons",
-        "comparisons.text": "The reach in training lengths: encodings compared pair by pair over {noun}s, and how it "
-        "changes with the settings that vary. The table of claims has the comparisons within one {noun} too.",
-        "comparisons.pairs": "Of {possible} pairs of encodings, the {pairs} with the first one are compared.",
-        "comparisons.most": "Of comparisons within one {noun}, at most {most} are listed.",
+        "comparisons.text": (
+            "The reach in training lengths: encodings compared pair by pair over {noun}s, and how it changes "
+            "with the settings that vary. The table of claims also has the comparisons within each {noun}."
+        ),
+        "comparisons.pairs": (
+            "Of {possible} pairs of encodings, only the {pairs} that include the first encoding are compared."
+        ),
+        "comparisons.most": "At most {most} comparisons within one {noun} are listed.",
         "comparisons.over_rows": "reach, {one} minus {other}, over {noun}s",
         "comparisons.within_row": "reach, {one} minus {other}, {label}",
         "comparisons.axis_pair": "reach, {axis} {high:g} minus {axis} {low:g}",

@@ -114,7 +114,7 @@ class StudyContent:
         return tuple(self._grid)
 
     def cell(self, row: GridRow, encoding: str) -> Cell | None:
-        """The cell for a row and an encoding; None where the grid has no such runs."""
+        """The cell of an encoding in a row; None where the grid has no such runs."""
         return self._grid[row].get(encoding)
 
     def row_cells(self, row: GridRow) -> dict[str, Cell]:

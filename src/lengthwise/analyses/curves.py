@@ -25,14 +25,16 @@ explain(
     {
         "curves.title": "Exact match by size",
         "curves.link": "Curves",
-        "curves.text": "One panel per {noun}, one line per encoding: the mean over the seeds shown. Sizes are in "
-        "training lengths, so the shaded part up to 1× is what the model was trained on. Bands run from the least to "
-        "the greatest seed, or are 95 % Wilson intervals where there is one seed. Dashed: 95 %; dotted: the best "
-        "guess that ignores the input.",
+        "curves.text": (
+            "One panel per {noun}, one line per encoding: the mean over the seeds shown. Sizes are in "
+            "training lengths, so the shaded part up to 1× is what the model was trained on. Bands span the "
+            "lowest to the highest seed, or are 95 % Wilson intervals where there is one seed. Dashed: 95 %; "
+            "dotted: the best guess that ignores the input."
+        ),
         "curves.published": "Thick bars with a diamond: published values after training to a similar length; hover to "
         "see the source.",
         "curves.missing": "No run has finished for {rows}.",
-        "curves.thinned": "Of curves with more than {most} sizes, {most} evenly spaced ones are drawn.",
+        "curves.thinned": "Curves with more than {most} sizes are drawn at {most} evenly spaced ones.",
         "curves.hint": "Hover for numbers, click the legend to pick one line, drag to move, Shift and scroll to zoom, "
         "double-click to reset.",
         "curves.filters": "The buttons hide and show an encoding in all panels.",

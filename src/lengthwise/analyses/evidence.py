@@ -35,8 +35,9 @@ explain(
         "place.beyond": "all levels beyond training",
         "place.index": "index shift",
         "place.axis": "levels of {axis}",
-        "ladder.learned": "learned means a risk of at most {learned:g} in range, so {share:.0%} of the tokens right "
-        "or more",
+        "ladder.learned": (
+            "learned means a risk of at most {learned:g} in range, that is, at least {share:.0%} of the tokens right"
+        ),
         "ladder.shared_items": "models of one task were measured on the same items and trained on the same data, so "
         "they are not independent",
     }

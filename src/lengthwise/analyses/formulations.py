@@ -39,15 +39,17 @@ explain(
         "formulations.link": "Layouts of steps",
         "formulations.none": "No run has a record of whole chains (the probe recursion), so nothing can be compared.",
         "formulations.table": "Predicted R and windows, and the mean share of whole chains that are right",
-        "formulations.note": "R: the largest distance of two columns that enter one step. (n, r): n windows of r "
-        "columns settle every step, as far as examined; none: no number of windows does. Means over all seeds; 1x is "
-        "the training size. Published: 100 % for consistent schemes (secondary source); lengths and other figures are "
-        "not known. Wrong: the layout cannot hold by theory, and held.",
+        "formulations.note": (
+            "R: the largest distance between two columns that enter one step. (n, r): n windows of r columns "
+            "settle every step, as far as examined; none: no number of windows does. Means over all seeds; 1x "
+            "is the training size. Published: 100 % for consistent schemes (secondary source); lengths and "
+            "other figures are not known. Wrong: theory says that the layout cannot hold, but it held."
+        ),
         "formulations.answer": "{consistent} of {cells} layouts have windows that settle every step; of these, "
         "{learned} were learned at the training size and {held} held at {far} times it. Of the other {others}, "
         "{other_held} held.",
         "formulations.agree": "No outcome contradicts a verdict.",
-        "formulations.contradicted": "CONTRADICTION: {named} cannot hold by theory, and held.",
+        "formulations.contradicted": "CONTRADICTION: by theory {named} cannot hold, but held.",
         "formulations.infinite": "grows",
         "formulations.unknown": "unknown",
         "formulations.no_windows": "none",
@@ -57,7 +59,7 @@ explain(
         "formulations.not_measured": "not measured",
         "formulations.numbers": "–",
         "formulations.exact": "share of whole chains that are right: {task}, at {times} times the training size",
-        "formulations.contradictions": "layouts that cannot hold by theory and held",
+        "formulations.contradictions": "layouts that held although theory says that they cannot",
     }
 )
 

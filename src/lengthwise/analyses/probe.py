@@ -34,7 +34,7 @@ MOST_GROUPS = 40
 
 explain(
     {
-        "probe.text": "What the probe found of each trained model: means over the seeds shown of each cell.",
+        "probe.text": "What the probe measured on each trained model: means over the seeds shown in each cell.",
         "probe.figures": "By size: the mean over seeds, one colour per setting, with one dash per layer where a "
         "number belongs to a layer. Against the reach: one point per seed; a triangle is a reach that is a lower "
         "bound, a pale point a discarded seed.",

@@ -27,14 +27,16 @@ explain(
     {
         "published.title": "Compared with published results",
         "published.link": "Published",
-        "published.note": "Only what was learned here is compared, at similar training lengths (within a tenth) and "
-        "on the same stretches of sizes, as a difference in percentage points.",
+        "published.note": (
+            "Only cells that were learned here are compared, at similar training lengths (within a tenth) and "
+            "over the same ranges of sizes, as differences in percentage points."
+        ),
         "published.compared": "{cells} can be compared.",
         "published.nothing": "Nothing here can be compared.",
         "published.apart": "Not compared, {why}: {cells}.",
-        "published.not_learned": "as not learned in the training range here",
-        "published.other_length": "as trained to {ours} here and to {theirs} there",
-        "published.other_sizes": "as not measured on the published sizes here",
+        "published.not_learned": "because they were not learned in the training range here",
+        "published.other_length": "because they were trained to {ours} here and to {theirs} there",
+        "published.other_sizes": "because they were not measured on the published sizes here",
         "published.difference": "exact match, ours minus published: {where}, sizes {sizes}",
         "published.ours": "exact match: {row}, position {position}, sizes {first} to {last}",
         "published.comparable": "models and training are comparable",

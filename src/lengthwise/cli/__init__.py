@@ -54,6 +54,9 @@ COMMANDS = {
     "positions": "list the position encodings, or show one in numbers",
     "models": "list the models, or show one with its settings",
     "attentions": "list the attention rules, or show one with its settings",
+    "examples": "copy examples that run, and a notebook, into a folder",
+    "completion": "print the script that completes commands in your shell",
+    "man": "print the manual page",
     "doctor": "check versions, threads, speed and extras",
 }
 
@@ -75,13 +78,15 @@ _OPTIONS = {
     **dict.fromkeys(("study", "report", "view"), "study"),
     **dict.fromkeys(("shift", "tasks", "positions", "models", "attentions", "doctor"), "task"),
     **dict.fromkeys(("train", "train-length"), "train"),
+    **dict.fromkeys(("examples", "completion", "man"), "help"),
     "limit": "limit",
     "particles": "particle",
 }
 
+SUMMARY = "Will a Transformer trained on short inputs hold on longer ones? How far, why?"
 _HELP = """usage: lengthwise COMMAND [options]
 
-Will a Transformer trained on short inputs hold on longer ones? How far, why?
+{summary}
 
 commands:
 {commands}
@@ -175,13 +180,13 @@ def _in_python(name: str) -> str:
     return name.replace(" ", "_").replace("-", "_")
 
 
-def _split(arguments: list[str]) -> tuple[str, list[str]]:
+def split_command(arguments: list[str]) -> tuple[str, list[str]]:
     """The command, of two words where there is such a one, and what follows it."""
     words = 2 if " ".join(arguments[:2]) in COMMANDS else 1
     return " ".join(arguments[:words]) or "--help", arguments[words:]
 
 
-def _below(name: str) -> dict[str, str]:
+def commands_below(name: str) -> dict[str, str]:
     """The commands of two words that begin with this one."""
     return {key: text for key, text in COMMANDS.items() if key.startswith(f"{name} ")}
 
@@ -192,9 +197,9 @@ def _listed(commands: dict[str, str]) -> str:
 
 
 def _run(arguments: list[str]) -> int:
-    name, rest = _split(arguments)
+    name, rest = split_command(arguments)
     if name in ("-h", "--help", "help"):
-        print(_HELP.format(commands=_listed(COMMANDS)), end="")
+        print(_HELP.format(summary=SUMMARY, commands=_listed(COMMANDS)), end="")
         return 0
     if name in ("-V", "--version"):
         from lengthwise.version import __version__
@@ -204,7 +209,7 @@ def _run(arguments: list[str]) -> int:
     _check_known(name, rest)
     parser = parser_of(name)
     if {"-h", "--help"} & set(rest):
-        more = f"\ncommands:\n{_listed(_below(name))}\n" if _below(name) else ""
+        more = f"\ncommands:\n{_listed(commands_below(name))}\n" if commands_below(name) else ""
         print(parser.format_help() + more, end="")
         return 0
     options = parser.parse_intermixed_args(rest)
@@ -237,7 +242,7 @@ def _check_known(name: str, rest: list[str]) -> None:
         raise UnknownName(f"a command comes before options such as {name}; `lengthwise --help` lists the commands")
     if name not in COMMANDS:
         raise UnknownName(f"unknown command {name!r}; {nearest(name, COMMANDS)}`lengthwise --help` lists them")
-    if _below(name) and len(rest) > 1 and not (rest[0].startswith("-") or rest[1].startswith("-")):
+    if commands_below(name) and len(rest) > 1 and not (rest[0].startswith("-") or rest[1].startswith("-")):
         wrong = f"{name} {rest[0]}"
-        if near := nearest(wrong, _below(name)):
+        if near := nearest(wrong, commands_below(name)):
             raise UnknownName(f"unknown command {wrong!r}; {near}`lengthwise {name} --help` lists them")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lengthwise.cli.options import (
+    OneOf,
     Parser,
     a_size,
     above_0,
@@ -11,13 +12,12 @@ from lengthwise.cli.options import (
     amount,
     nats,
     number,
-    one_of,
     whole,
     whole_from,
 )
 
-_METHOD = one_of("freedman", "azuma")
-_TUPLES = one_of("batches", "disjoint")
+_METHOD = OneOf("freedman", "azuma")
+_TUPLES = OneOf("batches", "disjoint")
 
 
 def bound(parser: Parser) -> None:

@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments: "):
             message = self._unknown(next(iter(message.removeprefix("unrecognized arguments: ").split()), ""))
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value after it")
-        message = re.sub(r"^(--[\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
+        message = re.sub(r"^([\w-]+): (?=is |lies )", r"\1 ", message)  # the types below
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
     def _unknown(self, wrong: str) -> str:
@@ -119,15 +119,17 @@ def whole_from(least: int, most: int = MOST_COUNT) -> Callable[[str], int]:
 a_size = whole_from(1, MOST_SIZE)
 
 
-def one_of(*names: str) -> Callable[[str], str]:
+class OneOf:
     """One of these names in any case, for argparse."""
 
-    def read(text: str) -> str:
-        if text.lower() not in names:
-            raise argparse.ArgumentTypeError(f"is {', '.join(names[:-1])} or {names[-1]}, not {text!r}")
-        return text.lower()
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
-    return read
+    def __call__(self, text: str) -> str:
+        if text.lower() not in self.names:
+            known = f"{', '.join(self.names[:-1])} or {self.names[-1]}"
+            raise argparse.ArgumentTypeError(f"is {known}, not {text!r}")
+        return text.lower()
 
 
 def above_0(text: str) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, above_0, above_0_to, add_yes, number, one_of, whole, whole_from
+from lengthwise.cli.options import OneOf, Parser, above_0, above_0_to, add_yes, number, whole, whole_from
 
-_DYNAMICS, _ALL_DYNAMICS = one_of("sa", "usa"), one_of("sa", "usa", "kuramoto")
-_SHOW = one_of("pairs", "one", "clusters")
+_DYNAMICS, _ALL_DYNAMICS = OneOf("sa", "usa"), OneOf("sa", "usa", "kuramoto")
+_SHOW = OneOf("pairs", "one", "clusters")
 _moment = above_0_to(1e6)
 
 

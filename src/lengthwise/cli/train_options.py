@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from lengthwise.cli.options import (
+    OneOf,
     Parser,
     a_size,
     add_computing,
@@ -14,7 +15,6 @@ from lengthwise.cli.options import (
     add_trust,
     add_yes,
     number,
-    one_of,
     whole,
     whole_from,
 )
@@ -84,7 +84,7 @@ def train_length(parser: Parser) -> None:
     parser.add("--error X", "the error that the plateau must be below (default: 0.01)", number, default=0.01)
     parser.add("--vary SETTING=LIST", "values of one setting of the task, such as period=2,3,5 (default: the family's)")
     words = "average, worst, or dirichlet for the average over Dirichlet prompts (default: average)"
-    parser.add("--measure HOW", words, one_of("average", "worst", "dirichlet"), default="average")
+    parser.add("--measure HOW", words, OneOf("average", "worst", "dirichlet"), default="average")
     parser.add(
         "--sizes LIST", "training lengths to try, in increasing order (default: 8,16,32,64)", default="8,16,32,64"
     )

@@ -31,7 +31,9 @@ explain(
         JUDGED: "{prediction}: levels where the measurement agrees",
         UNMEASURED: "layers that were enough in training",
         "layers.none": "none",
-        "layers.best_width": "of {widths} widths the best is taken, {seeds} seeds averaged; no interval is given",
+        "layers.best_width": (
+            "the best of {widths} widths is taken, averaged over {seeds} seeds; no interval is given"
+        ),
         "layers.trained_so": "the models of {study}, trained up to size {size}; other training may do better",
         "layers.silent": "says nothing at {silent} of {levels} levels and encodings, and is contradicted at "
         "{contradicted}",

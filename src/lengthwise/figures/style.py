@@ -77,8 +77,11 @@ def template_of(chart: Any) -> dict[str, Any]:
 
 
 def config(ink: str) -> dict[str, Any]:
-    """Fonts and colours; the black of the palette is the ink of the page."""
+    """Fonts and colours. On a page, colours that tell series apart follow its colour scheme as its ink does; on paper,
+    the black of the palette is the ink."""
     palette = [ink if colour == design.value("on-light") else colour for colour in PALETTE]
+    if ink == PAGE_INK:
+        palette = [f"var(--series-{place})" for place in range(1, len(PALETTE) + 1)]
     text = {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
     grid = {"gridColor": GREY, "gridOpacity": 0.22, "domainColor": GREY, "tickColor": GREY}
     return {

@@ -57,8 +57,10 @@ explain(
         "{multiple:.2g} times the training size.",
         "advise.none_holds": "Nothing is likely to hold. With the best, {design}, {held} of {tasks} {alike} "
         "do at {multiple:.2g} times the training size (runs: {runs}). Theory: {verdict}.",
-        "advise.of_encodings": "Of the encodings of a Transformer {design} comes first: {held} of {tasks} {alike} hold "
-        "with it (runs: {runs}). Theory: {verdict}.",
+        "advise.of_encodings": (
+            "Among the encodings of a Transformer, {design} comes first: {held} of {tasks} {alike} hold with "
+            "it (runs: {runs}). Theory: {verdict}."
+        ),
         "advise.nothing": "There is no evidence: theory does not decide, and the atlas has no similar task at "
         "{multiple:.2g} times the training size.",
         "advise.other_size": "what the atlas shows at a multiple of the training sizes {first} to {last} carries over "
@@ -68,7 +70,7 @@ explain(
         "advise.least": "theory: {kind}, {title} {value}",
         "advise.only_one": "the task's preset; no other was measured",
         "advise.learned": "measured: {learned} of {runs} runs of similar tasks learned the training range",
-        "advise.cells": "measured: {held} of {tasks} {alike} hold, {runs} runs, 95 % [{low:.0%}, {high:.0%}]",
+        "advise.cells": "measured: {held} of {tasks} {alike} hold (runs: {runs}; 95 % interval {low:.0%}–{high:.0%})",
         "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can: {held} of {runs} runs "
         "hold in the {tasks} similar tasks where any does",
         "advise.measure_both": "measure {design} as well: {held} of {tasks} similar tasks hold with it, which is not "

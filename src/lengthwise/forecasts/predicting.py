@@ -39,7 +39,7 @@ _RUNS = columns(
 )
 _HORIZONS = columns(
     "multiple:number x training size | size:whole | holds:share P(holds) | exact:share mean exact match | "
-    "low:share from | high:share to | collapsed:share P(<= 5 %) | right:share P(>= 95 %)"
+    "low:share from | high:share to | collapsed:share P(≤5%) | right:share P(≥95%)"
 )
 _TASKS = columns(
     "task:text | oracle_class:text class | design:text encoding or model | distance:number | learned:text | "
@@ -50,11 +50,14 @@ explain(
     {
         "forecast.holds": "P(exact match of 95 % or more at every size up to {size})",
         "forecast.exact": "exact match at size {size}",
-        "forecast.exchangeable_tasks": "the task is like one more task drawn as those of the atlas were",
-        "forecast.fixed_ridge": "features and ridge, chosen on some of the same tasks, count as fixed",
+        "forecast.exchangeable_tasks": "the task is exchangeable with those of the atlas",
+        "forecast.fixed_ridge": (
+            "features and ridge penalty, which were chosen on some of the same tasks, are treated as fixed"
+        ),
         "forecast.enough_for_interval": "there are enough comparable tasks for an interval",
-        "forecast.enough_for_interval_not": "no interval of {level:.0%}: that takes {least} tasks, and {tasks} are "
-        "comparable",
+        "forecast.enough_for_interval_not": (
+            "no interval of {level:.0%}: that takes {least} tasks, and only {tasks} are comparable"
+        ),
         "forecast.several_seeds": "the spread over seeds is part of the forecast",
         "forecast.several_seeds_not": "the atlas has one seed of each task and encoding, so the spread over seeds is "
         "not known",

@@ -51,7 +51,9 @@ explain(
         "and changes by at most as much as the confidence",
         "forecast.confidences_apart": "W1 between the confidences in these inputs and in known items",
         "forecast.accuracy": "accuracy on known items, up to size {seen}",
-        "forecast.no_probabilities": "the answers of {task} are numbers, in which a model has no confidence",
+        "forecast.no_probabilities": (
+            "the answers of {task} are real numbers, for which a model reports no confidence"
+        ),
     }
 )
 

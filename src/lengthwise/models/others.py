@@ -43,7 +43,7 @@ class GatedRecurrentUnit(LongShortTermMemory):
 class StateSpace(BuiltModel):
     """A diagonal state space whose transitions depend on the token, as in Mamba-2.
 
-    A head keeps a matrix S and reads it: S ← a S + Δ k vᵀ, with the output qᵀ S and one transition a per head and token
+    Each head holds a matrix S: S ← a S + Δ k vᵀ, with the output qᵀ S and one transition a per head and token
     (dao2024). `negative` maps a from (0, 1) to 2a - 1 in (-1, 1) (grazzi2025).
     """
 
@@ -53,7 +53,7 @@ class StateSpace(BuiltModel):
     width: int = setting(64, "width of the residual stream")
     heads: int = setting(4, "number of heads, each with transitions of its own")
     state: int = setting(16, "rows of the state of each head")
-    negative: bool = setting(False, "transitions in (-1, 1) in place of (0, 1)")
+    negative: bool = setting(False, "transitions in (-1, 1) instead of (0, 1)")
     convolution: int = setting(0, "tokens that a convolution sees before the state is updated (0: none)")
     mlp_ratio: int = setting(4, MLP_WORDS)
 
@@ -74,7 +74,7 @@ class DeltaRule(BuiltModel):
     width: int = setting(64, "width of the residual stream")
     heads: int = setting(4, "number of heads, each with a state of its own")
     order: int = setting(1, "keys written per token: the transition is a product of this many factors")
-    negative: bool = setting(False, "eigenvalues in (-1, 1) in place of (0, 1)")
+    negative: bool = setting(False, "eigenvalues in (-1, 1) instead of (0, 1)")
     gate: bool = setting(False, "forget by a factor that depends on the token")
     convolution: int = setting(0, "tokens that a convolution sees before the state is updated (0: none)")
     mlp_ratio: int = setting(4, MLP_WORDS)

@@ -34,7 +34,7 @@ explain(
         "depth.as_drawn": "the deepest of {items} items drawn; others may be deeper",
         "depth.no_growing_bound": "no bound that grows with the nesting can hold for all Transformers: Dyck languages "
         "are in TC0, and soft attention is said to generate bounded nesting with two layers",
-        "depth.recalled": "that Dyck languages are in TC0 is recalled, and was not checked here",
+        "depth.recalled": "that Dyck languages are in TC0 is cited from memory and was not checked here",
     }
 )
 

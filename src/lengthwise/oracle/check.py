@@ -65,7 +65,7 @@ explain(
         "`kerple` and `fire`.",
         "oracle.silent_table": "No theory here covers learned positions without offsets inside the training range.",
         "oracle.silent": "The task has no known automaton and no program in the library, and no lower bound was found.",
-        "oracle.another_axis": "The size counts {axis}, and the theories here are about length.",
+        "oracle.another_axis": "The size counts {axis}, but the theories here are about length.",
         "oracle.automaton_note": "two automata of {states} states that agree on all words up to this length are equal; "
         "below it, not all are",
     }

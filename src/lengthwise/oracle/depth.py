@@ -55,8 +55,9 @@ explain(
         "width.exists": "such weights exist; training may not find them",
         "width.range": "smoothness times layers is at most 1/2 and the error below 1",
         "width.constant": "the constant is unknown: exponents and ratios between depths are meaningful",
-        "width.recalled": "exponents are partly recalled from an abstract (arXiv:2507.06789); the proof was not "
-        "checked here",
+        "width.recalled": (
+            "exponents are partly cited from memory of an abstract (arXiv:2507.06789); the proof was not checked here"
+        ),
     }
 )
 

@@ -6,34 +6,35 @@ The table stands in the page as text, so that it is whole without a script; the 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lengthwise.analyses.words import code
 from lengthwise.errors import UsageError
 from lengthwise.evidence import Atlas, AtlasRun
+from lengthwise.evidence.atlas import TRANSFORMER
 from lengthwise.forecasts.cases import holds_at, reach_of
 from lengthwise.messages import explain, sentence
 from lengthwise.reports.record_section import asset, page_style, rendered, write_page_file
 
 PAGE = "atlas.html"
-LEVELS = (
-    1.0,
-    1.25,
-    1.5,
-    2.0,
-    3.0,
-    4.0,
-    6.0,
-    8.0,
-)  # training sizes where a colour begins; below the first it is not learned
+LEVELS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # training sizes where a colour begins; below it is not learned
 AT = 4.0
 explain(
     {
         "atlas.map": "The atlas: how far models hold",
         "atlas.answer": "{runs:,} trained models: {tasks} tasks, {designs} encodings and models. {learned:.0%} learned "
         "their training range, and {held:.0%} hold at {at:g} times the training size.",
+        "atlas.missed": "No seed learned {missed:,} of {cells:,} cells (a task with an encoding or model); "
+        "{most_missed} has the most of them ({own} of {of} tasks). They say nothing about longer inputs.",
+        "atlas.missed_none": "Nothing: some seed learned every cell (a task with an encoding or model).",
+        "atlas.advise": "{best} holds at {at:g} times the training size for {held} of {of} tasks, more than any other "
+        "encoding of a Transformer here{model}.",
+        "atlas.advise_model": "; {best} does for {held} of {of}",
+        "atlas.advise_none": "No encoding of a Transformer holds at {at:g} times the training size for any task here.",
+        "atlas.advise_own": "For a task of your own, ask `lengthwise advise`.",
         "atlas.class_counting": "counting alone",
         "atlas.class_positions": "counting with positions",
         "atlas.class_neither": "neither",
@@ -67,6 +68,11 @@ class MapRow:
     group: str
     cells: tuple[MapCell | None, ...]
 
+    @property
+    def name(self) -> str:
+        """The task, random languages in short so that they fit in a line."""
+        return self.task.removeprefix("random_") if self.group == "language" else self.task
+
 
 def write_map(atlas: Atlas, path: Path) -> Path:
     """Write the map, whole or not at all."""
@@ -89,9 +95,12 @@ def render_map(atlas: Atlas) -> str:
         first = next(found[0] for found in own if found)
         cells = tuple(_cell(found, places[task, found[0].design]) if found else None for found in own)
         rows.append(MapRow(task, first.facts.oracle_class, first.group, cells))
+    rows.sort(key=lambda row: row.group == "language")  # what readers know by name comes first
     values = {
         "title": sentence("atlas.map"),
         "answer": _answer(atlas),
+        "missed": _missed(runs),
+        "advice": _advice(runs, designs, held),
         "designs": designs,
         "rows": rows,
         "levels": [f"{level:g}×" for level in LEVELS],
@@ -119,6 +128,34 @@ def _answer(atlas: Atlas) -> str:
     values = {"runs": len(atlas.runs), "tasks": len(atlas.tasks), "designs": len(atlas.designs), "at": AT}
     values |= {"learned": sum(run.learned for run in atlas.runs) / len(atlas.runs)}
     return sentence("atlas.answer", {**values, "held": sum(far) / max(1, len(far))})
+
+
+def _missed(runs: Mapping[tuple[str, str], Sequence[AtlasRun]]) -> list[str]:
+    """The cells that no seed learned, and the encoding or model that has most of them."""
+    missed = Counter(design for (_, design), own in runs.items() if not any(run.learned for run in own))
+    if not missed:
+        return [sentence("atlas.missed_none")]
+    most, own = missed.most_common(1)[0]
+    values = {"missed": missed.total(), "cells": len(runs), "most_missed": code(most), "own": own}
+    return [sentence("atlas.missed", {**values, "of": sum(design == most for _, design in runs)})]
+
+
+def _advice(
+    runs: Mapping[tuple[str, str], Sequence[AtlasRun]], designs: Sequence[str], held: Mapping[str, int]
+) -> list[str]:
+    """The encoding that holds for most tasks, and the other model that does, where there is one."""
+    models = {run.design for own in runs.values() for run in own if run.model != TRANSFORMER}
+    tasks = Counter(design for _, design in runs)
+
+    def best(names: Sequence[str]) -> dict[str, Any]:
+        return {"best": code(names[0]), "held": held[names[0]], "of": tasks[names[0]], "at": AT}
+
+    encodings = [design for design in designs if design not in models and held[design]]
+    others = [design for design in designs if design in models and held[design]]
+    if not encodings:
+        return [sentence("atlas.advise_none", {"at": AT}), sentence("atlas.advise_own")]
+    model = sentence("atlas.advise_model", best(others)) if others else ""
+    return [sentence("atlas.advise", {**best(encodings), "model": model}), sentence("atlas.advise_own")]
 
 
 def _choice(name: str, rows: Sequence[MapRow], field: str) -> dict[str, Any]:

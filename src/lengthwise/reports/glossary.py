@@ -22,7 +22,9 @@ explain(
         "values, or later positions.",
         "term.reach": "The largest size up to which exact match stays at or above 95 % at every size measured.",
         "term.risk": "The mean share of wrong answer tokens, given the true answer so far.",
-        "term.seed": "The number from which all randomness of a run follows: first weights, training and test items.",
+        "term.seed": (
+            "The number from which all randomness of a run follows: initial weights, training and test items."
+        ),
         "term.window": "A stretch of neighbouring positions. A step is local when a window determines it; an attention "
         "rule with a window sees only the last few tokens.",
         "term.witness": "Concrete inputs that show why something cannot work, for example two prefixes that a model "

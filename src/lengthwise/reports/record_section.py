@@ -8,6 +8,7 @@ script, which page.js reads and draws as data of figures. A page that shows reco
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -127,6 +128,7 @@ def page_templates(figures: Sequence[Figure]) -> jinja2.Environment:
     places = {id(figure): place for place, figure in enumerate(figures)}
     environment.filters.update(
         pieces=pieces,
+        breakable=breakable,
         shown=shown,
         is_number=is_number,
         title_of=title_of,
@@ -211,6 +213,12 @@ def script_safe(data: Mapping[str, Any]) -> str:
 def pieces(sentence: str) -> list[tuple[str, bool]]:
     """A sentence cut at its backticks: each piece, and whether it was between two of them."""
     return [(piece, place % 2 == 1) for place, piece in enumerate(sentence.split("`"))]
+
+
+def breakable(text: str) -> Any:
+    """A long name, such as that of a task with its settings, which a page may break after a comma or colon or before a
+    plus."""
+    return markupsafe.Markup("<wbr>").join(re.split(r"(?<=[,:])|(?=\+)", text))
 
 
 def page_style(*names: str) -> str:

@@ -323,7 +323,7 @@ def load_run(folder: str | Path, task: Task | None = None, trust: bool = False, 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; `lengthwise train` writes one and prints its name")
     if not (folder / RUN).exists() and ((folder / PLAN).exists() or (folder / CHECKPOINT).exists()):
-        raise UsageError(f"the run in {folder} is not finished; run the command that began it again to resume it")
+        raise UsageError(f"the run in {folder} is not finished; run its command again to resume")
     record = read_json(folder / RUN)
     try:
         with trusting(trust):

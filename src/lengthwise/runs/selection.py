@@ -40,7 +40,9 @@ explain(
     {
         "selection.chosen": "chosen of {candidates}, by exact match at sizes {first} to {last}, held out of training",
         "selection.held_out": "exact match at sizes {first} to {last}, held out of training",
-        "selection.optimistic": "the best of several is chosen, so its value on the held-out sizes is optimistic",
+        "selection.optimistic": (
+            "the best of several candidates is chosen, so its value on the held-out sizes is optimistic"
+        ),
         "selection.how": "Every candidate was trained to size {trained} and compared at sizes {first} to {last}; "
         "{chosen} was then trained to size {last} and measured beyond it.",
     }

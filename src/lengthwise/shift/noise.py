@@ -35,7 +35,7 @@ explain(
         "shift.at_size_of_null": "W1 at the size of the null",
         "shift.excess": "excess over the null",
         "shift.p_value": "p-value of no shift",
-        "shift.large_enough": "the first sample has 4 items and the second 2, or more",
+        "shift.large_enough": "the first sample has at least 4 items and the second at least 2",
         "shift.exchangeable": "the items of a sample are drawn independently, with their weights",
     }
 )

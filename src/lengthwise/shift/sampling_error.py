@@ -59,7 +59,7 @@ explain(
         "shift.optimal": "the potentials are optimal",
         "shift.independent": "the items of a sample are drawn independently",
         "shift.potentials": "W1 varies from sample to sample as its potentials do, which was simulated and not proved",
-        "shift.same_weight": "the items of a sample weigh the same",
+        "shift.same_weight": "all items of a sample have the same weight",
         "shift.enough": "both samples have 4 items or more",
         "shift.certified": "the distance is certified",
         "shift.diameter": "no two trajectories are further apart than {diameter:.4g}",

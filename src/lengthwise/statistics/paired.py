@@ -38,9 +38,11 @@ Key = TypeVar("Key", int, str)
 explain(
     {
         "paired.exchangeable": "if the two were the same, they would be exchangeable within a {noun}",
-        "paired.unpaired": "left out, as they are on one side only: {noun} {names}",
+        "paired.unpaired": "left out, because they occur on one side only: {noun} {names}",
         "paired.none": "no {noun} is on both sides",
-        "paired.insignificant": "pairs by {noun} cannot be significant, as there are {n}: no p is below {smallest:g}",
+        "paired.insignificant": (
+            "pairs by {noun} cannot be significant, because there are {n}: no p is below {smallest:g}"
+        ),
     }
 )
 

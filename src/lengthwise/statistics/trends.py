@@ -43,7 +43,7 @@ explain(
         "trend.few_points": "a trend needs three points",
         "trend.constant": "{row} never changes",
         "trend.exchangeable_points": "without a trend, the points would be exchangeable",
-        "trend.insignificant": "{n} points cannot be significant",
+        "trend.insignificant": "{n} points are too few for a significant trend",
         "trend.constant_blocks": "every block is the same in all conditions",
         "trend.independent_blocks": "blocks are independent",
         "trend.exchangeable_conditions": "without a trend, the conditions would be exchangeable within a block",

@@ -23,7 +23,7 @@ _KEPT = 4  # numbers that a layer keeps per token and unit of width, at least
 
 
 def plan_memory(plan: Plan) -> float:
-    """Bytes that a run needs at least."""
+    """Least memory that one run needs, in bytes."""
     own, interface = plan.architecture, plan.interface()
     depth, width, ratio = (float(getattr(own, n, getattr(Architecture, n))) for n in ("depth", "width", "mlp_ratio"))
     weights = depth * (4 + 2 * ratio) * width**2 + interface.vocabulary * width

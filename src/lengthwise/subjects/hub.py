@@ -145,7 +145,7 @@ class HubSubject(Subject):
         if name in _OF_TEXT:
             return f"there is no {TOKENIZER} with its weights"
         if name == "answers":
-            return "a token map has to say which of its tokens a task's symbols are"
+            return "a token map has to say which token stands for each symbol of the task"
         return "it was not trained here" if name in ("run", "transformer") else ""
 
     def remarks(self, task: Task) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def pack(samples: Samples, readout: Readout, causal: bool = True) -> Batch:
 
 def ids_by_place(prompts: Ints, ids: Ints, answer: int) -> Ints:
     """Ids of a task whose answer is its prompt in another order: place j of the answer has the id j, from 1 on, and the
-    symbols of a prompt have `ids` [width], those of the places that they are written at."""
+    prompt's symbols have `ids` [width], the ids of the answer places where they are written."""
     places = np.arange(1, answer + 1)
     row = np.concatenate([ids, np.where(places <= prompts.shape[1], places, 0)])
     return np.tile(row, (len(prompts), 1))

@@ -78,7 +78,7 @@ class JsonLines(Task):
         if not shared:
             return []
         sizes = ", ".join(map(str, shared[:8])) + (f" and {len(shared) - 8} more" if len(shared) > 8 else "")
-        return [f"{self.path}: no item is held out at size {sizes}, so what is tested there was trained on"]
+        return [f"{self.path}: no item is held out at size {sizes}, so test items of that size were also trained on"]
 
     def sample(self, size: int, draws: Draws) -> Samples:
         pool, group = self._pools[size], self._items.groups[size]

@@ -1,1 +1,1 @@
-"""A local page of everything in a folder of runs: what is there, what is happening, and any record of it."""
+"""A local page of everything in a folder of runs: its studies and runs, their progress, and any of their records."""

@@ -15,8 +15,8 @@ LONGEST = 300  # letters of a sentence in a row
 
 explain(
     {
-        "view.stopped": "Nobody is working on it; run the command that began it again to resume.",
-        "view.quiet": "No sign of life for two minutes; if nothing works on it, run its command again to resume.",
+        "view.stopped": "No process is working on it; run its command again to resume.",
+        "view.quiet": ("No activity for two minutes; if no process is working on it, run its command again to resume."),
     }
 )
 

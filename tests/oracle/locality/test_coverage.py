@@ -63,7 +63,7 @@ def test_three_missing_windows_are_named_and_the_tests_that_need_them_counted() 
 def test_certificates_settle_every_state_they_were_made_from(spec: str, r: int, n: int, sizes: range) -> None:
     steps = formulation_steps(make(spec))
     needed = coverage(steps, r, sizes, n)
-    assert all(len(entry.beside) < n for entry in needed.entries)
+    assert all(len(entry.others) < n for entry in needed.entries)
     for size in sizes:
         for move in steps.moves(size):
             for place, entries in needed.settled_by(move):

@@ -1,7 +1,7 @@
-"""Prediction and measurement: what the oracle said of each cell before training, and what the trained models did.
+"""Prediction and measurement: what the oracle said about each cell before training, and what the trained models did.
 
 In the picture, tasks by encodings, colour and sign say the same, so that neither is needed alone: ✗ a contradiction,
-✓ as predicted or got there, ○ training did not get there, ? not decided; hatched where the cell was not learned, and so
+✓ as predicted, ○ can hold and did not, ? not decided; hatched where the cell was not learned, and so
 says nothing.
 """
 
@@ -27,32 +27,35 @@ from lengthwise.records import Column, Figure, Record, Table
 
 explain(
     {
-        "matrix.title": "What was predicted, and what came",
-        "matrix.words": "Matrix of the predictions: one row per task, one column per encoding. Each cell says what "
-        "the theory says of the task beyond the training range and whether the trained models held. Hatched cells "
-        "were not learned.",
+        "matrix.title": "Predictions and outcomes",
+        "matrix.words": (
+            "Matrix of the predictions: one row per task, one column per encoding. Each cell shows what "
+            "theory predicts beyond the training range and whether the trained models held. Hatched cells "
+            "were not learned."
+        ),
         "look.contradiction": "✗ CONTRADICTION: “cannot hold”, held",
         "look.as_predicted": "✓ “cannot hold”, did not hold",
-        "look.attained": "✓ “can hold”, training got there",
-        "look.not_attained": "○ “can hold”, training did not get there",
+        "look.attained": "✓ “can hold”, held",
+        "look.not_attained": "○ “can hold”, did not hold",
         "look.undecided": "? not decided",
         "agreement.title": "What was predicted",
         "agreement.link": "Predicted",
-        "agreement.note": "The oracle looks at the task and the encoding alone, never at a run. “Cannot hold” is "
-        "tested by every cell that was learned: one that holds contradicts it. “Can hold” says that some model does "
-        "it, not that training finds it: where a cell falls short, training did not get there, and nothing is "
-        "contradicted.",
-        "agreement.hover": "Hover for the reason of a prediction and for the numbers.",
+        "agreement.note": (
+            "The oracle looks at the task and the encoding alone, never at a run. “Cannot hold” is tested by "
+            "every cell that was learned: one that holds contradicts it. “Can hold” means that some model can "
+            "do it, not that training finds that model: a cell that falls short contradicts nothing."
+        ),
+        "agreement.hover": "Hover over a cell to see the numbers and the reason for its prediction.",
         "agreement.hatched": "Hatched: not learned in the training range, so nothing can be judged; {advice}.",
         "agreement.dashed": "– in a dashed frame: no run has finished, or none was measured beyond the training range.",
         "agreement.scroll": "Scroll inside the picture to see all {rows:,} rows.",
         "agreement.counts": "Cells by prediction and outcome",
         "agreement.contradictions": "Contradictions, at the sizes measured: {number}",
-        "agreement.not_reached": "Training did not get there: {number}",
+        "agreement.not_reached": "“Can hold”, but did not: {number}",
         "agreement.undecided": "Why cells were not decided: {number}",
         "agreement.more": "And {number} more.",
         "agreement.reason": "{cells}: {why}",
-        "agreement.reasons": "{cells}; of the first: {why}",
+        "agreement.reasons": "{cells}; for the first: {why}",
     }
 )
 _DARK = design.value("on-light")

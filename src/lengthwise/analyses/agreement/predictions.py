@@ -61,11 +61,12 @@ explain(
         "prediction.guessed": "; guessing alone gives {chance}",
         "prediction.sentence": "{where}: predicted “{outlook}”, {outcome}: {found}. Prediction: {why}",
         "prediction.cell": "beyond the training range: {label}, encoding {position}",
-        "prediction.same_task": "the task is now what it was when the runs were trained, as guessing is right as "
-        "often as then",
+        "prediction.same_task": (
+            "the task has not changed since the runs were trained, because guessing is right as often as it was then"
+        ),
         "prediction.settings": "the other settings of the model do not matter",
         "agreement.accuracy": "learned cells that did not hold, of those the oracle said cannot hold",
-        "agreement.attained": "learned cells that held, of those the oracle said can hold (training got there)",
+        "agreement.attained": "learned cells that held, of those the oracle said can hold",
         "agreement.coverage": "cells that the oracle decided, of those learned and measured beyond the training range",
         "agreement.guessing": "guessing is right in less than {threshold}",
         "agreement.independent": "cells are independent trials",
@@ -74,7 +75,7 @@ explain(
         "agreement.nothing_decided": "The oracle decided none of {cells}.",
         "agreement.contradicted": "Contradiction: {held} of {cells} that “cannot hold” held at the sizes measured.",
         "agreement.uncontradicted": "Of {cells} that “cannot hold”, none held.",
-        "agreement.got_there": "Of {cells} that “can hold”, training got there in {held}.",
+        "agreement.got_there": "Of {cells} that “can hold”, {held} held.",
         "agreement.left": "{cells} could not be decided.",
         "agreement.not_counted": "Counted neither for nor against a prediction: {cells} {why}: {named}.",
         "agreement.why_not_learned": "not learned in the training range",
@@ -82,7 +83,7 @@ explain(
         "agreement.advice": "To learn more, {advice}.",
         "card.gone": "the task cannot be rebuilt here ({error})",
         "card.numbers": "the answers are real numbers, and no limit transformer for them is known here",
-        "card.broke": "the task broke when the oracle looked at it ({error})",
+        "card.broke": "the task failed when the oracle examined it ({error})",
         "card.changed": "the task is not the one that was trained on: guessing at size {size} is right in {exact} of "
         "items and {token} of symbols, and was in {exact_then} and {token_then}",
         "card.outlook": "the oracle's outlook",

@@ -21,30 +21,37 @@ from lengthwise.records import Claim
 
 explain(
     {
-        "answer.claimed": "Claimed: the abstract of arXiv:2605.19944 says, in our words, that Transformers which "
-        "search by backtracking lose accuracy monotonically with the Wasserstein distance of the test from training, "
-        "in 54 configurations. It also says that rotary positions bound what a shift costs where absolute ones do "
-        "not, and that width cannot replace depth; its tasks, grid and metric are not public, so those used here are "
-        "our own.",
-        "answer.rises_unknown": "Whether risk rises with the distance from training is unknown, as no configuration "
-        "learned its range or too few levels were measured.",
+        "answer.claimed": (
+            "Claimed: the abstract of arXiv:2605.19944 says, in our words, that Transformers which search by "
+            "backtracking lose accuracy monotonically with the Wasserstein distance between test and "
+            "training, in 54 configurations. It also says that rotary positions bound what a shift costs "
+            "where absolute ones do not, and that width cannot replace depth; its tasks, grid and metric are "
+            "not public, so those used here are our own."
+        ),
+        "answer.rises_unknown": (
+            "Whether risk rises with the distance from training is unknown, because no configuration learned "
+            "its range or too few levels were measured."
+        ),
         "answer.rises_all": "The claim holds for half or more of the configurations that learned{every}",
         "answer.rises_none": "The claim does not hold for half or more of the configurations that learned{any}",
         "answer.rises_some": "The claim depends on the metric, and holds for half or more of the configurations that "
         "learned only in {metrics}",
         "answer.rises": "{verdict}: with all levels in one order, risk rises with W1 in {counts} of {judged}, where "
         "shuffled distances give at most {chance:g} in 95 % of cases.",
-        "answer.falls_unknown": "Whether more layers lower the risk that width leaves at the farthest depth is "
-        "unknown, as only {blocks} of {every} pairs of problem and encoding learned with every number of layers and "
-        "{widths} widths.",
+        "answer.falls_unknown": (
+            "Whether more layers lower the risk that width leaves at the farthest depth is unknown, because "
+            "only {blocks} of {every} pairs of problem and encoding learned with every number of layers and "
+            "{widths} widths."
+        ),
         "answer.falls": "At the farthest depth the risk that width leaves {verb} with the number of layers: "
         "shallowest minus deepest is {difference:+.3f} ({spread}), judged on {blocks} of {every} pairs of problem and "
         "encoding, which learned with every number of layers and width.",
         "answer.verb_holds": "falls",
         "answer.verb_refuted": "rises",
         "answer.verb_unknown": "is not shown to fall",
-        "answer.no_pairs": "Encodings cannot be compared beyond training, as no two models of a pair learned their "
-        "range.",
+        "answer.no_pairs": (
+            "Encodings cannot be compared beyond training, because in no pair did both models learn their range."
+        ),
         "answer.differs": "Beyond training the risk of {first} increases by {difference:.3f} {more} than that of "
         "{second}, over the {pairs} of {measured} pairs of models in which both learned "
         "({spread}){undecided}{by_axis}{in_range}.",
@@ -56,7 +63,7 @@ explain(
         "answer.rests_on": "How sure: this rests on {models} small models, {each} per configuration{spread}; "
         "{learned} of {configurations} configurations learned their training range (a risk of {bar:g} or less "
         "there){left}.",
-        "answer.no_spread": ", so nothing is known of the spread between seeds",
+        "answer.no_spread": ", so the spread between seeds is unknown",
         "answer.only_learned": ", and the cost of a shift is judged only where the range was learned",
         "answer.no_axes": "Axes cannot be judged one by one; {bounded}.",
         "answer.axes": "Axis by axis risk rises with W1 (metric {metric}) in {counts} configurations that learned; "
@@ -66,17 +73,36 @@ explain(
         "broken in {broken}",
         "answer.bound_useful": "the certified bound is below 1 in {useful}, and the one guessed from training is "
         "broken in {broken}",
+        "answer.missed_none": "Nothing: every configuration (a problem, an encoding, layers and width) learned its "
+        "training range.",
+        "answer.missed": "{missed} of {configurations} configurations (a problem, an encoding, layers and width): "
+        "{names}. They say nothing about the cost of a shift.",
+        "answer.advise_encoding": "Use `{better}` rather than `{worse}`: beyond training its risk increases by "
+        "{difference:.3f} less ({spread}).",
+        "answer.advise_no_encoding": "The encoding decides nothing here: no two of them differ beyond chance in what a "
+        "shift costs.",
+        "answer.advise_layers_holds": "Add layers rather than width: at the farthest depth, the risk that width leaves "
+        "falls with the number of layers.",
+        "answer.advise_layers_unknown": "Do not count on more layers: at the farthest depth, the risk that width "
+        "leaves is not shown to fall with them.",
+        "answer.advise_layers_refuted": "Do not add layers: at the farthest depth, the risk that width leaves rises "
+        "with them.",
     }
 )
+
+_NAMED = 2  # configurations that a sentence names
 
 
 @dataclass(frozen=True)
 class LadderAnswer:
-    """A few sentences each. `claims` are those that the sentences are made from."""
+    """A few sentences each: what was found, how sure that is, which configurations did not learn, and what to do next.
+    `claims` are those that the sentences are made from."""
 
     found: tuple[str, ...]
     sure: tuple[str, ...]
     claims: tuple[Claim, ...]
+    missed: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -93,7 +119,8 @@ def answer(evidence: Evidence) -> LadderAnswer:
     found = (_rises(together), _falls(fall), *_differs(widest, start, effects), *_offsets(widest, effects))
     sure = (_rests_on(evidence), _axes_apart(rising, together, _bounded(kept)))
     compared = [effect.claim for effect in (widest, start) if effect]
-    return LadderAnswer(found, sure, (*(one.verdict() for one in together), fall, *compared, *kept[:2]))
+    claims = (*(one.verdict() for one in together), fall, *compared, *kept[:2])
+    return LadderAnswer(found, sure, claims, _missed(evidence), _advice(widest, len(effects.at(BEYOND)), fall))
 
 
 def _rises(together: Sequence[Monotone]) -> str:
@@ -207,6 +234,31 @@ def _rests_on(evidence: Evidence) -> str:
         "left": "" if learned == len(groups) else sentence("answer.only_learned"),
     }
     return sentence("answer.rests_on", values)
+
+
+def _missed(evidence: Evidence) -> tuple[str, ...]:
+    """The configurations that did not learn their range."""
+    groups = evidence.configurations
+    names = [f"{one.task} ({one.model})" for one, group in groups.items() if not has_learned(group)]
+    if not groups:
+        return ()
+    values = {"missed": len(names), "configurations": len(groups), "names": listed(names, _NAMED)}
+    return (sentence("answer.missed" if names else "answer.missed_none", values),)
+
+
+def _advice(widest: EncodingEffect | None, pairs: int, fall: Claim) -> tuple[str, ...]:
+    """Which encoding and whether more layers, as far as the study decides it."""
+    said = []
+    if widest is not None and _certain(widest, pairs):
+        values = _of_effect(widest)
+        first_is_worse = values["more"] == "more"
+        worse, better = (values["first"], values["second"]) if first_is_worse else (values["second"], values["first"])
+        said.append(sentence("answer.advise_encoding", {**values, "worse": worse, "better": better}))
+    elif widest is not None:
+        said.append(sentence("answer.advise_no_encoding"))
+    if fall.evidence.get("p_value") is not None:
+        said.append(sentence(f"answer.advise_layers_{fall.status}"))
+    return tuple(said)
 
 
 def _axes_apart(rising: Sequence[Monotone], together: Sequence[Monotone], bounded: str) -> str:

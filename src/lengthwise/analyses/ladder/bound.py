@@ -50,12 +50,14 @@ explain(
     {
         "bound.title": "The bound and the measured risk",
         "bound.link": "Bound",
-        "bound.text": "By Kantorovich the risk at a level is at most the risk in training plus a Lipschitz constant "
-        "times W1 (in the {metric} metric), plus what sampling adds. The certified constant holds for every model, "
-        "and a sum of 1 or more says nothing. The supposed bound would hold if no slope were steeper than the "
-        "steepest seen among held-out items of training.",
+        "bound.text": (
+            "By Kantorovich duality, the risk at a level is at most the risk in training plus a Lipschitz "
+            "constant times W1 (in the {metric} metric), plus what sampling adds. The certified constant "
+            "holds for every model; a sum of 1 or more says nothing. The supposed bound would hold if no "
+            "slope were steeper than the steepest one seen among held-out training items."
+        ),
         "bound.note": "The dashed line is 1, which no risk exceeds.",
-        "bound.seeds": "Of several seeds the menu shows the first; the table is over all.",
+        "bound.seeds": "With several seeds, the menu shows the first; the table covers all of them.",
         "bound.each": "each bound holds with probability 95 % over the items; they were not corrected for their number",
         "bound.steepest_seen": "the steepest slope seen between held-out items of training is the steepest there is",
         "bound.none_below_one": "no supposed bound is below 1",

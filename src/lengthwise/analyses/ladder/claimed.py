@@ -104,8 +104,10 @@ explain(
         "claimed.falls": "floor of the fewest layers minus floor of the most, farthest depth",
         "claimed.falls_rule": "confirmed if Page's p < 0.05 over problems and encodings and the difference is above 0",
         "claimed.learned": "configurations that learned their range",
-        "claimed.learned_rule": "a configuration that did not learn corroborates nothing; what the others corroborate "
-        "is asked by the other claims, so this count decides nothing by itself",
+        "claimed.learned_rule": (
+            "a configuration that did not learn corroborates nothing; what the others corroborate is asked by "
+            "the other claims, so this count decides nothing by itself"
+        ),
         "claimed.rising": "mean rank correlation of risk and W1 over configurations that learned ({metric} metric)",
         "claimed.rising_rule": "confirmed if it exceeds that of 95 % of shuffles of the distances, with {fewest} "
         "configurations or more",
@@ -113,8 +115,10 @@ explain(
         "metric), of those that learned",
         "claimed.strict_rule": "refuted if there are more than chance gives; no sample confirms a strict order",
         "claimed.not_measured": "this study did not measure it",
-        "claimed.offset": "{first} is trained at other positions than those of the input, so it is not the encoding "
-        "that the claim is about",
+        "claimed.offset": (
+            "{first} is trained at positions other than those of the input, so it is not the encoding that "
+            "the claim is about"
+        ),
         "claimed.pairs_reused": "intervals are for these problems; verdicts are not corrected for their number",
         "claimed.distance": "Risk and distance",
         "claimed.encoding": "Encodings",

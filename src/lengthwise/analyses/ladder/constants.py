@@ -43,17 +43,21 @@ explain(
     {
         "constants.title": "Constants by encoding and by depth",
         "constants.link": "Constants",
-        "constants.text": "Pairs of models that are alike in everything else: in how many the first has the larger "
-        "value, and by which factor. A smaller Lipschitz constant allows less change of the outputs; whether risk "
-        "rises more slowly is another question, which the last quantity asks.",
+        "constants.text": (
+            "For pairs of models that differ in nothing else: how often the first has the larger value, and "
+            "by what factor. A smaller Lipschitz constant lets the outputs change less; whether risk rises "
+            "more slowly is a separate question, which the last quantity answers."
+        ),
         "constants.certified": "certified Lipschitz constant",
         "constants.attacked": "attacked Lipschitz constant",
         "constants.attacked_training": "attacked Lipschitz constant, at training items",
         "constants.rise": "increase of the risk per unit of W1 ({metric})",
         "constants.larger": "pairs in which the {quantity} is larger with {first} than with {second}",
         "constants.learned": "only pairs of which both models learned (a risk of at most {learned:g} in range)",
-        "constants.lower_bound": "an attacked constant is the largest stretching that was found at any level, a lower "
-        "bound of the constant; a better attack might order models otherwise",
+        "constants.lower_bound": (
+            "an attacked constant is the largest stretch found at any level, which is a lower bound on the "
+            "constant; a better attack might rank models differently"
+        ),
         "constants.table": "Which is larger",
         "constants.note": "Larger: pairs in which the first is larger, of those that differ; from and to: the interval "
         "of that share. p: sign test. Factor: geometric mean of first / second.",

@@ -49,12 +49,15 @@ explain(
     {
         "encodings.title": "The encoding, pair by pair",
         "encodings.link": "Encodings",
-        "encodings.text": "The first encoding minus the second, over pairs of models alike in everything else. In "
-        "range, the risks of all pairs are compared. Beyond training, the increase over the risk in range is, and "
-        "only where both models of a pair learned their range (a risk of {learned:g} or less there): a model that "
-        "never learned has nothing to lose. Pairs share items and training data, so intervals are on the narrow side.",
+        "encodings.text": (
+            "The first encoding minus the second, over pairs of models that differ in nothing else. In range, "
+            "the risks of all pairs are compared. Beyond training, the increase over the risk in range is "
+            "compared, and only where both models of a pair learned their range (a risk of {learned:g} or "
+            "less there): a model that never learned has nothing to lose. Pairs share items and training "
+            "data, so intervals are somewhat too narrow."
+        ),
         "encodings.note": "Left of the line the first is better, right of it the second. Bars are 95 % intervals.",
-        "encodings.first_drawn": "Of {pairs} pairs the first {drawn} are drawn; the claims have all.",
+        "encodings.first_drawn": ("Only the first {drawn} of {pairs} pairs are drawn; the claims list all of them."),
         "encodings.offset": "The encoding {name} is trained at random offsets, so it has seen the positions of longer "
         "inputs; plain {base} positions were not studied.",
         "encodings.same_training": "both encodings were given the same training, which may suit one of them better",
@@ -66,20 +69,26 @@ explain(
         "encodings.figure": "{first} minus {second}",
         "encodings.words": "{first} minus {second}: the difference of the risk in range and of its increase beyond, "
         "with intervals.",
-        "encodings.these_tasks": "the interval is for other configurations of these tasks ({tasks}); whether other "
-        "tasks would show the same is asked by the interval over tasks",
+        "encodings.these_tasks": (
+            "the interval is for other configurations of these tasks ({tasks}); the interval over tasks says "
+            "whether other tasks would show the same"
+        ),
         "encodings.answer": "Index shift and longer problems, pair by pair",
         "encodings.answer_note": "Increase of the risk with the first encoding minus that with the second, and its "
         "interval for these tasks. An encoding matters where that excludes 0. Where it does not, detectable is the "
         "smallest difference that would have been found with probability 80 %. The last two columns are the interval "
         "for other tasks like these.",
         "encodings.index_table": "What moving all positions does",
-        "encodings.index_note": "Means over the models that learned, on the same items of the training range. Changed: "
-        "tokens for which the model would write another one than without the shift.",
+        "encodings.index_note": (
+            "Means over the models that learned, on the same items of the training range. Changed: tokens "
+            "that the model would write differently without the shift."
+        ),
         "encodings.table": "Every pair at every place",
-        "encodings.table_note": "From and to: the interval for these tasks. Then that for other tasks like these, and "
-        "the smallest difference that it would have found with probability 80 %. The last two columns are the "
-        "differences over all pairs, learned or not; nothing is concluded from them.",
+        "encodings.table_note": (
+            "From and to: the interval for these tasks. The next columns are the interval for other tasks "
+            "like these and the smallest difference that it would have found with probability 80 %. The last "
+            "two columns are the differences over all pairs, learned or not; nothing is concluded from them."
+        ),
     }
 )
 

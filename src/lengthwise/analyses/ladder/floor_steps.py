@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 explain(
     {
         "floors.step": "floor with {shallow} minus floor with {deep}, {task}, {position} ({place})",
-        "floors.two_intervals": "both floors are in their 95 % intervals, which is so with 90 % or more",
+        "floors.two_intervals": ("both floors lie in their 95 % intervals, which has a probability of at least 90 %"),
     }
 )
 

@@ -60,24 +60,30 @@ explain(
         "floors.shape": "risk is floor + b width^-c with b >= 0 and c between 1/4 and 1; three widths cannot test this",
         "floors.free_shape": "risk is floor + b width^-a with b >= 0 and a between 0.1 and 3, with noise alike at all "
         "widths",
-        "floors.few_widths": "{fewest} widths or more, not {widths}",
+        "floors.few_widths": "there are at least {fewest} widths, not {widths}",
         "floors.one_seed": "one seed shows no spread",
         "floors.few_seeds": "an interval from {seeds} seeds covers less than it says",
-        "floors.few_blocks": "{fewest} blocks or more of three depths of three widths each, and floors that differ",
+        "floors.few_blocks": (
+            "there are at least {fewest} blocks of three depths with three widths each, and their floors differ"
+        ),
         "floors.floor": "floor of the risk, {task}, {position}, depth {depth}, {place}",
         "floors.falls": "the floor falls with depth ({place})",
         "floors.page": "mean rank correlation of the floor with fewer layers ({place})",
         "floors.difference": "floor of the shallowest minus floor of the deepest ({place})",
         "floors.title": "Depth against width: floors",
         "floors.link": "Floors",
-        "floors.text": "Beyond training, the claim about depth is made only from models that learned their range at "
-        "every width (a risk of {learned:g} or less there): the risk of the others is what they lack in range, not "
-        "the cost of a shift.",
-        "floors.note": "Points: the measured risk by width, seeds averaged. Lines: the fit floor + b / width^c. At the "
-        "right, the floor that the fit leaves at any width, with a bar over all floors that are possible: those that "
-        "some c from ¼ to 1 gives, or the 95 % interval where c is fitted too (four widths or more){seeds}. Dotted: "
-        "K / width with the smallest K that is nowhere below a point, the shape that Barron's bound has for the "
-        "answers of a fixed target; it has no floor.",
+        "floors.text": (
+            "Beyond training, the claim about depth is made only from models that learned their range at "
+            "every width (a risk of {learned:g} or less there): the risk of the others comes from what they "
+            "did not learn in range, not from the shift."
+        ),
+        "floors.note": (
+            "Points: the measured risk by width, averaged over seeds. Lines: the fit floor + b / width^c. On "
+            "the right: the floor, which the fit leaves at any width, with a bar over all possible floors: "
+            "those that some c from ¼ to 1 gives, or the 95 % interval where c is fitted too (four widths or "
+            "more){seeds}. Dotted: K / width with the smallest K that is nowhere below a point, the shape "
+            "that Barron's bound has for the answers of a fixed target; it has no floor."
+        ),
         "floors.no_fit": "With fewer than three widths no floor can be fitted; points are the measured risk by width.",
         "floors.menu": "Risk",
         "floors.words": "Risk of {task} ({place}) against the width of the model, one line per encoding and number of "
@@ -87,8 +93,10 @@ explain(
         "that begins at 0, a slow decay fits as well. K: the least of K / width, the shape of Barron's bound, that is "
         "nowhere below a measured risk.",
         "floors.table": "Does the floor fall with depth?",
-        "floors.table_note": "Over problems and encodings of which every depth and width learned; with fewer than two "
-        "nothing can be said.",
+        "floors.table_note": (
+            "Over problems and encodings for which every depth and width learned; with fewer than two, "
+            "nothing can be concluded."
+        ),
     }
 )
 

@@ -28,15 +28,18 @@ MEASURES: dict[str, Callable[[LevelPoint], float]] = {
 
 explain(
     {
-        "levels.title": "What they do at every level",
+        "levels.title": "Results at every level",
         "levels.link": "Levels",
-        "levels.text": "The widest model of each encoding and number of layers, seeds averaged, at every level of the "
-        "ladder: {items} items per level read with the true trace given, {decoded} written freely. The calibration "
-        "error is the mean gap between confidence and accuracy, by tenths of confidence.",
+        "levels.text": (
+            "The widest model of each encoding and number of layers, averaged over seeds, at every level of "
+            "the ladder: {items} items per level are scored given the true trace, {decoded} are decoded "
+            "freely. The calibration error is the mean gap between confidence and accuracy, by tenths of "
+            "confidence."
+        ),
         "levels.menu": "Shown",
-        "levels.solved": "problems solved by its own writing",
+        "levels.solved": "problems solved when decoding freely",
         "levels.valid": "traces valid in every step",
-        "levels.token": "tokens right, the true trace given",
+        "levels.token": "tokens right, given the true trace",
         "levels.calibration": "expected calibration error",
         "levels.reliability": "confidence and accuracy",
         "levels.words": "{what} at every level of {task}, one line per encoding and number of layers.",

@@ -62,8 +62,10 @@ explain(
         "monotone.rule": "monotone means that Spearman's correlation of mean risk and W1 over levels is {rho:g} or "
         "more, and one-sided p < {alpha:g}; the claim asks for half of the configurations that learned (a risk of at "
         "most {learned:g} in range), and for more than 95 % of shuffles give",
-        "monotone.exchangeable": "were risk unrelated to distance, levels could be exchanged; levels of one axis are "
-        "steps of one shift and resemble each other, so p-values are on the small side",
+        "monotone.exchangeable": (
+            "if risk were unrelated to distance, levels could be exchanged; levels of one axis are steps of "
+            "one shift and resemble each other, so p-values are somewhat too small"
+        ),
         "monotone.few": "a configuration that learned, with {fewest} levels or more whose distance is known",
         "monotone.tasks": "tasks are independent of each other",
         "monotone.sign_test": "p is below 0.05 in a one-sided sign test",

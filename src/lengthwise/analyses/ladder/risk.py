@@ -36,11 +36,14 @@ explain(
     {
         "risk.title": "Risk against the distance from training",
         "risk.link": "Risk",
-        "risk.note": "Each line is one configuration: the rising curve nearest to its risk at every level (isotonic "
-        "regression, seeds averaged), against how far that level lies from training. Risk is the mean share of wrong "
-        "tokens, the true trace so far being given. Configurations that did not learn their range (a risk above "
-        "{learned:g} there) are drawn thin and not judged. Grey: as far as two samples of training are apart by "
-        "chance. Hover over a line or a point to see which model and level it belongs to.",
+        "risk.note": (
+            "Each line is one configuration: the rising curve nearest to its risk at every level (isotonic "
+            "regression, averaged over seeds), against how far that level lies from training. Risk is the "
+            "mean share of wrong tokens, given the true trace so far. Configurations that did not learn their "
+            "range (a risk above {learned:g} there) are drawn thin and not judged. Grey: the distance that "
+            "two samples of training have by chance. Hover over a line or a point to see which model and "
+            "level it belongs to."
+        ),
         "risk.menu": "Distance measured by",
         "risk.words": "Risk against the distance from training of {task} by {metric}: {configurations} "
         "configurations, {learned} of them learned their range, and of these {monotone} are called monotone.",
@@ -49,21 +52,24 @@ explain(
         "W1 of 0.8 or more, p < 0.05). The control shuffles the distances among the levels of a task; p is the share "
         "of shuffles in which as many configurations come out monotone. Levels of one axis resemble each other, so "
         "the control is a weak one.",
-        "risk.distances": "How far the levels are",
-        "risk.distances_note": "W1 from training to the last level of each axis, and in brackets how many times its "
-        "null that is.",
-        "risk.losses": "What is lost",
+        "risk.distances": "How far the levels are from training",
+        "risk.distances_note": (
+            "W1 from training to the last level of each axis, and in brackets how many times the null distance that is."
+        ),
+        "risk.losses": "What each shift costs",
         "risk.losses_note": "Mean risk of the models whose configuration learned its range, level by level along each "
         "axis.",
         "in_range.pooled": "tokens and solutions are pooled over seeds",
         "in_range.best_of_several": "the best of several is above its own mean",
         "in_range.learned": "{task}: configurations that learned",
         "in_range.tokens": "{task}: tokens right in the training range, best configuration",
-        "in_range.solved": "{task}: problems solved by its own writing in the training range, best configuration",
+        "in_range.solved": ("{task}: problems solved when decoding freely in the training range, best configuration"),
         "in_range.table": "What was learned in range",
-        "in_range.note": "A configuration has learned if its risk in range, averaged over seeds, is {learned:g} or "
-        "less: {share:.0%} of the tokens right on average over items. What a shift costs is judged only where that is "
-        "so. Seeds are pooled for the best.",
+        "in_range.note": (
+            "A configuration has learned if its risk in range, averaged over seeds, is {learned:g} or less: "
+            "{share:.0%} of the tokens right on average over items. The cost of a shift is judged only for "
+            "those. For the best configuration, seeds are pooled."
+        ),
     }
 )
 _PER_SEED = Assumption("in_range.pooled")
@@ -79,11 +85,13 @@ class RiskAnalysis(LadderAnalysis):
         together = [result for result in results if result.axis == ALL_AXES] if study.pictures else []
         figures = [figure for one in together for figure in risk_panels(evidence, one, study.encodings)]
         layout = PageLayout(
-            lead=2,
+            lead=1,
             notes=(sentence("risk.note", LEARNED_VALUES),),
             claims=len(said.claims),
             columns=3,
             menus=menu_of(figures, "metric", "risk.menu"),
+            not_learned=said.missed,
+            advice=said.advice,
         )
         claims: list[Claim] = []
         for claim in (*said.claims, *(claim for part in (*learned, *results) for claim in part.claims())):

@@ -42,7 +42,9 @@ explain(
         "thresholds.agrees": "agrees",
         "thresholds.contradicted": "contradicted",
         "thresholds.silent": "says nothing",
-        "thresholds.best_width": "of all widths the best is taken, so chance favours the models; no interval is given",
+        "thresholds.best_width": (
+            "the best of all widths is taken, so chance favours the models; no interval is given"
+        ),
         "thresholds.followed": "models that get {percent:g} % of the tokens right follow the stack",
         "thresholds.tried": "only the depths and widths of the study were tried, with its training",
         "thresholds.bar": "reached means that {percent:g} % of the tokens are right, seeds averaged",
@@ -55,21 +57,25 @@ explain(
         "{reached}",
         "thresholds.enough_kept": "{wanted} layers are enough for some model, and {reached} reached the level by "
         "training",
-        "thresholds.enough_untried": "{wanted} layers are enough for some model, and as many were not tried",
+        "thresholds.enough_untried": "{wanted} layers are enough for some model, but that many were not tried",
         "thresholds.enough_unfound": "{wanted} layers are enough for some model, but training found none",
         "thresholds.enough_more": "{wanted} layers are enough for some model, but training took {reached}",
         "thresholds.title": "Layers against depth of search",
         "thresholds.link": "Layers",
-        "thresholds.text": "The best width of each number of layers, by how deep the search goes. A number of layers "
-        "is enough where it has {token} of the tokens right, or solves {solved} of the problems (dashed).",
+        "thresholds.text": (
+            "The best width for each number of layers, by how deep the search goes. A number of layers is "
+            "enough where it gets {token} of the tokens right, or solves {solved} of the problems (dashed)."
+        ),
         "thresholds.menu": "Shown",
         "thresholds.token": "tokens right",
         "thresholds.solved": "problems solved",
         "thresholds.words": "The share of {what} by depth of the search for {task}, the best width of each number of "
         "layers.",
-        "thresholds.summary": "What the oracle said of the layers",
-        "thresholds.summary_note": "Counted over tasks, encodings and depths of search. A theorem about what exists "
-        "says nothing of training.",
+        "thresholds.summary": "What the oracle predicted about layers",
+        "thresholds.summary_note": (
+            "Counted over tasks, encodings and depths of search. A theorem about what exists says nothing "
+            "about training."
+        ),
         "thresholds.measured": "Layers that were enough, by depth of search",
         "thresholds.predicted": "Every prediction of the oracle",
     }

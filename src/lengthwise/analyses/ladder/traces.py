@@ -32,11 +32,13 @@ explain(
     {
         "traces.title": "Trace explorer",
         "traces.link": "Traces",
-        "traces.text": "Pick a problem, a model and a level to see the search as it should go, and where the model "
-        "first leaves it. Bold: the way to the goal; grey: dead ends; numbers: the order of the visits.{seeds}",
-        "traces.seeds": " Of several seeds the first is shown.",
+        "traces.text": (
+            "Pick a problem, a model and a level to see the correct search and where the model first departs "
+            "from it. Bold: the path to the goal; grey: dead ends; numbers: the order of visits.{seeds}"
+        ),
+        "traces.seeds": " With several seeds, the first is shown.",
         "traces.example": "An example: {task}, {model}, {level}. The prompt is `{prompt}`, the right trace `{truth}`.",
-        "traces.wrong": "The model first goes wrong at token {at}, where it writes `{wrong}` in place of `{right}`.",
+        "traces.wrong": ("The model first goes wrong at token {at}, where it writes `{wrong}` instead of `{right}`."),
         "traces.verifier": "The verifier says: {why}.",
     }
 )

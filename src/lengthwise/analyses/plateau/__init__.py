@@ -37,12 +37,18 @@ explain(
         "N^{turned:.2f} (95 % interval {turned_low:.2f} to {turned_high:.2f}).",
         "plateau.falls.open": "{series}: the data do not show whether the plateau falls with the training length "
         "(exponent {value:.2f}, 95 % interval {low:.2f} to {high:.2f}).",
-        "plateau.rises.shown": "{series}: it rises with {parameter}, as {parameter}^{value:.2f} (95 % interval "
-        "{low:.2f} to {high:.2f}).",
-        "plateau.rises.refuted": "{series}: it does not rise with {parameter} but falls, as {parameter}^{value:.2f} "
-        "(95 % interval {low:.2f} to {high:.2f}).",
-        "plateau.rises.open": "{series}: the data do not show whether it rises with {parameter} (exponent "
-        "{value:.2f}, 95 % interval {low:.2f} to {high:.2f}).",
+        "plateau.rises.shown": (
+            "{series}: the plateau rises with {parameter}, as {parameter}^{value:.2f} (95 % interval "
+            "{low:.2f} to {high:.2f})."
+        ),
+        "plateau.rises.refuted": (
+            "{series}: the plateau does not rise with {parameter} but falls, as {parameter}^{value:.2f} (95 % "
+            "interval {low:.2f} to {high:.2f})."
+        ),
+        "plateau.rises.open": (
+            "{series}: the data do not show whether the plateau rises with {parameter} (exponent {value:.2f}, "
+            "95 % interval {low:.2f} to {high:.2f})."
+        ),
         "plateau.few": "{series}: too few cells learned their range ({cells}) to say how the plateau changes.",
         "plateau.every.shown": "In every family the plateau falls with the training length and rises with difficulty.",
         "plateau.every.open": "That the plateau falls with the training length and rises with difficulty is shown for "
@@ -56,7 +62,7 @@ explain(
         "plateau.cells": "plateaus by task and training length",
         "plateau.cells_note": "in range: the error in the upper half of the training range; worst and Dirichlet: the "
         "plateaus of the largest error and of Dirichlet prompts; growth: of the error in the last doubling of sizes",
-        "lengths.table": "the training length that an error needs, as powers of 1/error and of the setting",
+        "lengths.table": "training length needed for a given error, as powers of 1/error and of the setting",
         "plateau.unsettled": "Still rising in the last doubling of sizes (by more than {share:.0%}): {names}. A "
         "longer test would show a larger error.",
         "plateau.not_learned": "Training range not learned, left out of the fits: {names}.",

@@ -26,9 +26,12 @@ explain(
         "lengths.parameter_exponent": "{series}: needed training length ~ {parameter}^c",
         "lengths.needed": "{series}, {parameter} {value:g}: training length at which the {measure} error beyond it "
         "stays below {error:g}",
-        "plateau.power_law": "plateaus follow a power law; the residuals are independent from cell to cell and of "
-        "one size",
-        "plateau.cells_left_out": "{left} of {cells} cells are left out of the fit, as they were not learned in range",
+        "plateau.power_law": (
+            "plateaus follow a power law; the residuals are independent between cells and of one size"
+        ),
+        "plateau.cells_left_out": (
+            "{left} of {cells} cells are left out of the fit, because they were not learned in range"
+        ),
         "plateau.too_few": "{cells} cells of learned training lengths do not determine the exponents",
         "plateau.flat": "the plateau was not shown to change with the training length, so no length follows from it",
         "lengths.not_reached": "no training length up to {largest} is enough, which is as far as training went",

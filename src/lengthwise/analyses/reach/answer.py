@@ -45,7 +45,7 @@ explain(
         "reach.decides": "The encoding decides for {number}: {examples}{more}.",
         "reach.example": "{label} holds with {some} but not with {others}",
         "reach.one_mean": "Its mean reach over {seeds} is {reach}, after training to {train_size}.",
-        "reach.extremes": "By mean reach the furthest is {best}, the nearest {worst}.",
+        "reach.extremes": "By mean reach, the best is {best} and the worst {worst}.",
         "reach.extreme": "{label} with {reach} ({times} the training length)",
         "reach.no_runs": "The study has no runs, so there is no answer.",
         "reach.all_failed": "All {runs} failed, so there is no answer. {often}: {reason}.",

@@ -50,7 +50,7 @@ explain(
         "contexture.random_trace": "ratio trace of random representations of rank {rank}",
         "contexture.of_distribution": "the spectrum is that of the distribution",
         "contexture.too_many_alone": (
-            "at most half of the pairs may have an x or an a that occurs once, and {alone:.0%} of them have"
+            "at most half of the pairs may have an x or an a that occurs only once, but {alone:.0%} of them do"
         ),
     }
 )

@@ -33,7 +33,7 @@ explain(
     {
         PRIOR: "what decodes the message (format, tokens, architectures) was fixed before the data were seen",
         DECODED: "the losses are those of the model that the message decodes to",
-        TRAINING: "the data are those that the model was trained on, or data it was not chosen by",
+        TRAINING: "the data are those that the model was trained on, or data that played no part in choosing it",
         PAST: "the model predicts each token from earlier tokens alone",
         COUNT: "the number of tokens was fixed before they were drawn (if not, add `count_bits` to the message)",
         FIXED_DOCUMENTS: "the number of documents was fixed before they were drawn",

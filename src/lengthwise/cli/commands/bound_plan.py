@@ -33,7 +33,8 @@ explain(
             "The gap is {gap:.4g} nats (predicted): the bound is below chance if the loss is below {most:.4g} nats."
         ),
         "bound_plan.gap_vacuous": (
-            "Vacuous: the gap alone ({gap:.4g} nats, predicted) reaches that of a uniform guess ({chance:.4g} nats)."
+            "Vacuous: the gap alone ({gap:.4g} nats, predicted) reaches the loss of a uniform guess "
+            "({chance:.4g} nats)."
         ),
         "bound_plan.quantity": "What is bounded: the {quantity}.",
         "bound_plan.needs": "What it takes if everything else stays the same",

@@ -14,7 +14,7 @@ from lengthwise.records import Claim, Record
 
 explain(
     {
-        "bound_width.title": "What width can take away",
+        "bound_width.title": "How much error width can remove",
         "bound_width.error": (
             "{units:,} units in one hidden layer are enough for a root mean square error of {error:.4g} (proved)."
         ),

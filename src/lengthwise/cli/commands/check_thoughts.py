@@ -24,8 +24,10 @@ explain(
         "thoughts.as_steps": "Each step is read from the step before it alone; --decoder reads it from everything "
         "before.",
         "thoughts.none_found": "No two places with the same window of {width} columns differ.",
-        "thoughts.faults": "Conflicts at windows of {width}, {count:,} in all. Few places are concerned, so either "
-        "these lines are wrong or the window is too narrow for them.",
+        "thoughts.faults": (
+            "Conflicts at windows of {width}, {count:,} in all. Few places are affected, so either these "
+            "lines are wrong or the window is too narrow for them."
+        ),
         "thoughts.many": "No width examined comes close to settling the steps; conflicts at windows of {width}, "
         "{count:,} in all, of which these are some.",
         "thoughts.no_gaps": "there is nothing to write to {name}: training shows every window of the test file",

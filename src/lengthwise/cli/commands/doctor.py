@@ -20,7 +20,7 @@ from lengthwise.training.loop import train_model
 from lengthwise.training.recipe import Recipe
 from lengthwise.version import __version__
 
-_WORKSHOP = ("bench", "dev")  # extras for work on the package itself
+_WORKSHOP = ("bench", "dev", "release")  # extras for work on the package itself
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 TRIAL_SECONDS = 2.0

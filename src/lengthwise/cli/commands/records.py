@@ -62,7 +62,10 @@ def write_record(record: Record, where: str = "with --json", claims: bool = True
     write_list(map(str, record.claims if claims else ()))
     left = []
     for table in record.tables:
-        left += [f"{_called(table)} ({len(table.rows):,} rows)"] if table.detail else write_table(table)
+        if not table.detail:
+            left += write_table(table)
+        elif table.rows:
+            left.append(_counted(table))
     write_rest(left, where)
 
 
@@ -74,7 +77,7 @@ def write_rest(left: Sequence[str], where: str) -> None:
 
 def write_table(table: Table, most: int = MOST_ROWS) -> list[str]:
     """Print a table of a record in at most `most` rows, those in the middle left out, and the columns for which there
-    is room; return what is left out, in words."""
+    is room; return a sentence about what was omitted."""
     print()
     if table.title:
         print(wrapped(table.title + (":" if table.rows else ": none")))
@@ -83,7 +86,7 @@ def write_table(table: Table, most: int = MOST_ROWS) -> list[str]:
     if len(rows) > most:
         cut = len(rows) - most + 1
         rows = [*rows[: most // 2], [f"… {cut:,} more", *[""] * (len(table.columns) - 1)], *rows[cut + most // 2 :]]
-        left = [f"{_called(table)} ({len(table.rows):,} rows)"]
+        left = [_counted(table)]
     if rows:
         texts = [place for place, column in enumerate(table.columns) if not is_number(column.type)]
         missing = write_grid([title_of(column) for column in table.columns], rows, texts, whole=False)
@@ -95,6 +98,10 @@ def write_table(table: Table, most: int = MOST_ROWS) -> list[str]:
 
 def _called(table: Table) -> str:
     return table.title or table.key
+
+
+def _counted(table: Table) -> str:
+    return f"{_called(table)} ({len(table.rows):,} row{'s' * (len(table.rows) != 1)})"
 
 
 def write_grid(

@@ -32,8 +32,9 @@ explain(
         "lengths.round": "training lengths {sizes}: {runs} runs",
         "lengths.budget_spent": "the budget of {minutes:g} minutes is spent: {done} of {total} runs are done; run the "
         "same command again to resume",
-        "lengths.say_task": "say which task: simple_task, modp_task, kgram_law, or a task of your own whose answers "
-        "are real numbers",
+        "lengths.say_task": (
+            "name a task: simple_task, modp_task, kgram_law, or a task of your own whose answers are real numbers"
+        ),
     }
 )
 

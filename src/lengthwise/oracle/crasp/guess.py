@@ -36,7 +36,9 @@ explain(
         "crasp.guessed": "the task is this automaton of {states} states, checked on all words up to length "
         "{checked_to} and on {sampled} random ones up to {sampled_to}",
         "crasp.taken": "Assumed: {guess}.",
-        "crasp.not_everywhere": "The task does not ask about every word of its letters, so a no would prove nothing.",
+        "crasp.not_everywhere": (
+            "The task does not ask about every word of its letters, so a negative answer would prove nothing."
+        ),
         "crasp.words_of": "The words with the answer {answer}:",
     }
 )

@@ -23,7 +23,7 @@ MOST_WORK = 20_000_000  # entries touched while the sets of one length are follo
 Maps = NDArray[np.int32]
 explain(
     {
-        "crasp.quick_skipped": "The quick test was not made: words act in more than {most:,} ways.",
+        "crasp.quick_skipped": "The quick test was not run: words act in more than {most:,} ways.",
         "crasp.quick_passed": "The quick test is passed, which is necessary for a C-RASP[] program but not sufficient.",
         "crasp.quick_failed": "The quick test fails, so no C-RASP[] program exists.",
         "crasp.repetition": "{word} takes the automaton from state {around}: it counts modulo {modulus}.",

@@ -46,7 +46,7 @@ explain(
         "{answers}.",
         "crasp.blocks_tags": "when {suffix} follows, {answer} may come next from {left} and {other} from {right}",
         "crasp.blocks_accept": "{suffix} is accepted from {yes} and not from {no}",
-        "crasp.no_words_block": "no words of one length block",
+        "crasp.no_words_block": "no words of equal length form an obstruction",
         "crasp.many_actions": "words act in too many ways",
         "crasp.long_period": "the actions of words of one length take too long to repeat",
         "crasp.many_idempotents": "there are too many idempotents",

@@ -33,8 +33,8 @@ explain(
         "size {least_size} shows the last.",
         "locality.kind_windows": "windows",
         "locality.kind_certificates": "certificates of up to {n} windows",
-        "locality.entry": "`{window}`{beside} → {label} (from size {size} on)",
-        "locality.beside": " together with `{window}`",
+        "locality.entry": "`{window}`{others} → {label} (from size {size} on)",
+        "locality.others": " together with `{window}`",
         "locality.share_seen": "{name}: share of {kind} in the sample",
         "locality.no_other_window": "no other window exists",
         "locality.capped": "Of {planned:,} planned items {states:,} were examined; all of them show at least as much.",
@@ -56,14 +56,14 @@ class Entry:
     """An anchor window, the windows that settle its label with it, and the least size that shows them together."""
 
     window: State
-    beside: tuple[State, ...]
+    others: tuple[State, ...]
     label: str
     size: int
 
     def __str__(self) -> str:
-        beside = "".join(sentence("locality.beside", {"window": written(window)}) for window in self.beside)
+        others = "".join(sentence("locality.others", {"window": written(window)}) for window in self.others)
         anchor = written(self.window, len(self.window) // 2)
-        values = {"window": anchor, "beside": beside, "label": self.label, "size": self.size}
+        values = {"window": anchor, "others": others, "label": self.label, "size": self.size}
         return sentence("locality.entry", values)
 
 
@@ -96,7 +96,7 @@ class Coverage:
         anchors = self.numbering.known(move.state)
         together = bits_of([anchor for anchor in anchors if anchor is not None])
         return [
-            (place, [entry for beside, entry in self.index.get(anchor, ()) if not beside & ~together])
+            (place, [entry for others, entry in self.index.get(anchor, ()) if not others & ~together])
             for place, (anchor, label) in enumerate(zip(anchors, move.labels, strict=True))
             if label is not None
         ]
@@ -132,9 +132,9 @@ def coverage(steps: Steps, r: int, sizes: Iterable[int], n: int = 1) -> Coverage
     entries: list[Entry] = []
     index: dict[int | None, list[tuple[int, int]]] = {}
     for anchor in table.found:
-        for label, beside, size in _certified(table, anchor, n, r, steps.name):
-            index.setdefault(anchor, []).append((beside, len(entries)))
-            windows = tuple(table.numbering.window(number) for number in numbers_in(beside))
+        for label, others, size in _certified(table, anchor, n, r, steps.name):
+            index.setdefault(anchor, []).append((others, len(entries)))
+            windows = tuple(table.numbering.window(number) for number in numbers_in(others))
             entries.append(Entry(table.numbering.window(anchor), windows, label, size))
     return Coverage(steps.name, r, n, up_to, steps.exhaustive, tuple(entries), table.numbering, index)
 
@@ -155,10 +155,10 @@ def _certified(table: WindowTable, anchor: int, n: int, r: int, name: str) -> li
             raise UsageError(f"{name}: {said} not settle `{window}`; look for (n, r) that settle every step first")
         family: dict[int, int] = {}
         for together, place in sorted(sets.items(), key=lambda item: item[1].size):
-            fitting = next((beside for beside in family if not beside & ~together), found[together])
+            fitting = next((others for others in family if not others & ~together), found[together])
             assert fitting is not None
             family.setdefault(fitting, place.size)
-        chosen += [(label, beside, size) for beside, size in family.items()]
+        chosen += [(label, others, size) for others, size in family.items()]
     return chosen
 
 

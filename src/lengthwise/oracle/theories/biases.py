@@ -42,16 +42,21 @@ _SOLVERS = (regular.opinions, programs.opinions, limits.opinions)
 _NOTHING = {"t5": "bias", "fire": "bias", "kerple": "bias", "rope": "query"}
 explain(
     {
-        "biases.by_bias": "With a bias of 0 {encoding} is `none`, so a solution for `none` is one here.",
-        "biases.by_query": "Where queries are 0 a rotation changes nothing, and counting needs no other queries, so a "
-        "solution for `none` is one with {encoding}.",
-        "biases.by_heads": "Heads without a slope see all tokens as with `none`, so a solution for `none` is one with "
-        "{encoding}.",
+        "biases.by_bias": (
+            "With a bias of 0, {encoding} is the same as `none`, so a solution for `none` is also one here."
+        ),
+        "biases.by_query": (
+            "Where queries are 0, a rotation changes nothing, and counting needs no other queries, so a "
+            "solution for `none` is also one with {encoding}."
+        ),
+        "biases.by_heads": (
+            "Heads without a slope see all tokens as with `none`, so a solution for `none` is also one with {encoding}."
+        ),
         "biases.window": "last tokens that the answer depends on",
         "biases.memory": "last symbols that settle every answer",
         "biases.spread": "the logits that one query gives to two keys by their content differ by at most {spread:g}",
         "biases.shape": "the model has {layers} layers of {heads} heads",
-        "biases.underflow": "the weight of the bias, which is above 0, is so small that it is 0 in floating point",
+        "biases.underflow": "the weight of the bias is positive but so small that it is 0 in floating point",
         "biases.own": "The last symbol settles every answer, so nothing has to be remembered.",
         "biases.local": "The last {symbols} symbols settle every answer, and a head of slope {steepest:.3g}, above "
         "ln 2, keeps them distinct at every length.",

@@ -31,8 +31,10 @@ explain(
         "right ones. The largest error of {items} items is a lower bound of the worst case.",
         "errors.dirichlet_law": "For Dirichlet prompts the probabilities of the symbols are drawn from "
         "Dirichlet({alpha:g}) for each item, and given them the symbols are independent.",
-        "errors.not_numbers": "the answers of {task} are not real numbers, and errors are measured only of these; "
-        "tasks such as simple_task, modp_task and kgram_law have them",
+        "errors.not_numbers": (
+            "errors are measured only for answers that are real numbers, which those of {task} are not; use a "
+            "task such as simple_task, modp_task or kgram_law"
+        ),
     }
 )
 

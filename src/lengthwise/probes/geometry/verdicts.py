@@ -42,7 +42,7 @@ explain(
         "geometry.verdict": "tokens of {weights} at length {length}",
         "geometry.trend": "change of the contraction per doubling of length, {weights}",
         "geometry.independent": "sequences are independent draws from one source; parts of one text are not quite",
-        "geometry.rule": "the rule of verdicts, which is a convention",
+        "geometry.rule": "the rule behind verdicts, which is a convention",
         "geometry.one_sequence": "undecided: one sequence shows no spread",
         "geometry.spread_open": "undecided: the interval of the change of spread contains one half",
         "geometry.number_open": "undecided: the interval of the change of the number of groups contains one half",

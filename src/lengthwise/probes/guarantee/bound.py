@@ -52,17 +52,21 @@ _TUNED_NAMES = ("instruct", "chat", "-it", "sft", "dpo")
 
 explain(
     {
-        "guarantee.certain_answers": "the answers of this task follow from their prompts, so the average conditional "
-        "risk on the contexts seen is the loss itself: the bounds of tokens say nothing new here, those of documents "
-        "do",
-        "guarantee.tuned": "its name says that the model was tuned after pre-training: the bound treats the tuned "
-        "weights as if they were trained on the given number of tokens alone, and the data of tuning are not among "
-        "them",
+        "guarantee.certain_answers": (
+            "the answers of this task follow from their prompts, so the average conditional risk on the "
+            "contexts seen is the loss itself: token bounds say nothing new here, document bounds do"
+        ),
+        "guarantee.tuned": (
+            "its name suggests that the model was tuned after pre-training: the bound treats the tuned "
+            "weights as if they had been trained on the given number of tokens alone, and the tuning data are "
+            "not among them"
+        ),
         "guarantee.count_paid": "any number of documents and tokens is allowed: log2 n(n + 1) bits are paid for it",
-        "guarantee.unequal_documents": "the documents of the sample differ in length, so a uniform sample of them "
-        "says nothing certain about tokens: only bounds of documents are made",
-        "guarantee.limited": "bounds of tokens are about the contexts of the first {tokens:,} tokens, to which they "
-        "were limited",
+        "guarantee.unequal_documents": (
+            "the documents of the sample differ in length, so a uniform sample of them says nothing certain "
+            "about tokens: only document bounds are computed"
+        ),
+        "guarantee.limited": "token bounds cover only the contexts of the first {tokens:,} tokens",
         "guarantee.last_document_cut": "every document is whole: the last one was cut",
     }
 )

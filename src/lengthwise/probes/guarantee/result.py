@@ -21,10 +21,14 @@ explain(
     {
         "guarantee.documents": "Fresh documents",
         "guarantee.tokens": "Tokens in the contexts seen",
-        "guarantee.documents_note": "what a token is expected to cost the smoothed model (or the share of tokens that "
-        "it misses), on average over a fresh document from where the training documents came",
-        "guarantee.tokens_note": "what the next token is expected to cost the smoothed model (or the share of tokens "
-        "that it misses), on average over the contexts of the training data; it says nothing about fresh documents",
+        "guarantee.documents_note": (
+            "expected cost of a token under the smoothed model (or the share of tokens that it misses), "
+            "averaged over a fresh document from the source of the training documents"
+        ),
+        "guarantee.tokens_note": (
+            "expected cost of the next token under the smoothed model (or the share of tokens that it "
+            "misses), averaged over the contexts of the training data; it says nothing about fresh documents"
+        ),
         "guarantee.violated_bound": "BOUND VIOLATED: {what}.",
         "guarantee.vacuous": "Every bound is vacuous: none is better than a uniform guess.",
         "guarantee.level_vacuous": "{title}: vacuous.",

@@ -130,7 +130,7 @@ def drawn_evenly(count: int, sample: int, seed: int, what: str) -> Ints:
 explain(
     {
         "guarantee.own_items": "the data are the items that the run was trained on, drawn again from its plan",
-        "guarantee.drawn_items": "items are drawn independently, each by its own number, once their sizes are",
+        "guarantee.drawn_items": "given their sizes, items are drawn independently, each by its own number",
         "guarantee.sampled_items": "the items used are a uniform random sample of them, drawn after training",
     }
 )

@@ -42,7 +42,7 @@ _TRENDS = columns(
 explain(
     {
         "hardness.title": "Margin of attention against length",
-        "hardness.margin": "least median margin of a head at size {size} (layer {layer}, head {head})",
+        "hardness.margin": "smallest median margin of a head at size {size} (layer {layer}, head {head})",
         "hardness.first": "length from which half of the queries of a first head would be hard (layer {layer}, head "
         "{head})",
         "hardness.all": "length from which half of the queries of every head would be hard",

@@ -30,12 +30,16 @@ explain(
         "index_shift.increase": "increase of the risk when all positions move, mean over {shifts} shifts",
         "index_shift.not_length": "an index shift is not a longer problem: tokens and their distances stay the same",
         "index_shift.no_position": "the encoding has no positions as far as {missing} of the shifts",
-        "index_shift.text": "The same {items} items of the training range with all positions moved on. A move is as "
-        "far as a longer level of the ladder reaches; nothing else changes.",
+        "index_shift.text": (
+            "The same {items} items of the training range with all positions shifted. Each shift reaches as "
+            "far as a longer level of the ladder; nothing else changes."
+        ),
         "index_shift.table": "Risk by shift of the positions",
-        "index_shift.note": "risk: share of wrong tokens, the true answer so far being given; changed: share of the "
-        "tokens of answers for which the model would write another token than without the shift; no risk where the "
-        "encoding has no such positions",
+        "index_shift.note": (
+            "risk: share of wrong tokens, given the true answer so far; changed: share of answer tokens that "
+            "the model would write differently without the shift; no risk is given where the encoding has no "
+            "such positions"
+        ),
     }
 )
 

@@ -29,7 +29,7 @@ from lengthwise.records import Assumption, Claim
 explain(
     {
         "lipschitz.seen": "Lipschitz constant of {model} found by search for {where}",
-        "lipschitz.search": "the search finds what it finds: the true constant may be larger",
+        "lipschitz.search": "the search gives a lower bound: the true constant may be larger",
     }
 )
 

@@ -21,9 +21,11 @@ from lengthwise.records import Assumption, Claim
 
 explain(
     {
-        "margins.least": "least attention margin",
+        "margins.least": "smallest attention margin",
         "margins.ties": "share of queries whose best two keys tie",
-        "margins.these_inputs": "only these inputs were used; the least margin over all inputs can only be smaller",
+        "margins.these_inputs": (
+            "only these inputs were used; the smallest margin over all inputs can only be smaller"
+        ),
     }
 )
 

@@ -27,7 +27,7 @@ _ANSWERS, _NONE = OUTCOMES[:3], OUTCOMES[3:]
 explain(
     {
         "prompted.reach": "reach",
-        "prompted.effective.fixed": "effective length, {threshold:.1%} right (the bar of RULER)",
+        "prompted.effective.fixed": "effective length, {threshold:.1%} right (the threshold of RULER)",
         "prompted.effective.own": "effective length, 85 % of the score on short inputs (as in NoLiMa)",
         "prompted.answered": "items that were answered",
         "prompted.format": "right answers that keep the format exactly",
@@ -38,7 +38,7 @@ explain(
         "prompted.cut": "cut off at the token budget",
         "prompted.empty": "empty",
         "prompted.refused": "refused",
-        "prompted.overlong": "not asked, as the prompt does not fit into the context",
+        "prompted.overlong": "not asked, because the prompt does not fit into the context",
         "prompted.failed": "failed at the server",
     }
 )

@@ -43,14 +43,16 @@ explain(
         ),
         "shift_bound.says_broken": "BOUND VIOLATED: on {sample} the error is {measured}, above {total:.3g}.",
         "shift_bound.states_risk": (
-            "An error is a wrong token at one place per item, drawn from those that are asked for: its mean is the "
-            "share of wrong tokens of an item."
+            "An error is a wrong token at one place per item, drawn from the places that are scored: its mean is the "
+            "share of wrong tokens per item."
         ),
         "shift_bound.items_risk": "An error is an item with any wrong token.",
         "shift_bound.given": "the target sample",
         "shift_bound.fresh": "fresh items",
         "shift_bound.figure": "Terms of the bound on the error under the shift",
-        "shift_bound.words": "Each bar stands on those before it; from the dashed line on the bound says nothing.",
+        "shift_bound.words": (
+            "Bars are stacked from left to right; a bound at or beyond the dashed line says nothing."
+        ),
     }
 )
 

@@ -136,8 +136,8 @@ def _margins(scores: Tensor, labels: Tensor) -> Floats:
 
 
 def one_place(side: ShiftSide, seed: int, role: str) -> ShiftSide:
-    """Each item with one of its places, drawn evenly: independent draws whose error is the mean share of wrong tokens
-    of an item."""
+    """Each item with one of its places, drawn uniformly: independent draws whose expected error is the mean share of
+    wrong tokens per item."""
     draws = Seeds(seed).draws(f"place of {role}", items=np.arange(len(side.items))).integers(0, 1 << 30, 1)[:, 0]
     items = []
     for item, draw in zip(side.items, draws, strict=True):

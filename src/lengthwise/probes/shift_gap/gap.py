@@ -35,19 +35,23 @@ explain(
     {
         "shift_gap.largest": "largest shift gap",
         "shift_gap.exact": "shift gap in exact arithmetic",
-        "shift_gap.quotient": "Lipschitz constant for a distance that does not see shifts",
+        "shift_gap.quotient": "Lipschitz constant for a distance that ignores shifts",
         "shift_gap.not_length": "an index shift is not a longer input: there are no more tokens, and they are no "
         "further apart",
         "shift_gap.other_inputs": "other inputs may change more",
         "shift_gap.no_counterexample": "shifts are no counterexample; whether there is a constant is another question",
         "shift_gap.distance": "the distance between an input and the same input shifted is 0",
-        "shift_gap.no_positions": "positions enter nowhere; there is no table of absolute positions",
-        "shift_gap.rotations": "positions enter through rotations, which see distances alone; there is no table of "
-        "absolute positions",
+        "shift_gap.no_positions": "no positions are used; there is no table of absolute positions",
+        "shift_gap.rotations": (
+            "positions enter through rotations, which depend on distances alone; there is no table of "
+            "absolute positions"
+        ),
         "shift_gap.bias": "positions enter through a bias, which was compared and is equal for all of these shifts; "
         "there is no table of absolute positions",
-        "shift_gap.rotations_and_bias": "positions enter through rotations, which see distances alone, and a bias, "
-        "which was compared and is equal for all of these shifts; there is no table of absolute positions",
+        "shift_gap.rotations_and_bias": (
+            "positions enter through rotations, which depend on distances alone, and a bias, which was "
+            "compared and is equal for all of these shifts; there is no table of absolute positions"
+        ),
     }
 )
 

@@ -5,7 +5,7 @@
   const figure = document.getElementById("curves");
   const [caption, svg] = [figure.querySelector("figcaption"), figure.querySelector("svg")];
   const table = document.querySelector(".map");
-  const box = { left: 34, right: 352, top: 8, bottom: 166 };
+  const box = { left: 34, right: 344, top: 8, bottom: 166 };
   const made = (name, attributes, text = "") => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);

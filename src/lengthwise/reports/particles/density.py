@@ -40,7 +40,7 @@ explain(
         "density.last_peaks": "peaks at t = {time:g}",
         "density.energy_rises": "the energy never falls",
         "density.mass": "mass lost or gained, at most",
-        "density.drift": "what the mesh alone does to the uniform density per unit of time",
+        "density.drift": "change of the uniform density by the mesh alone, per unit of time",
         "density.small": "the disturbance is small, and no wave starts far above the others",
     }
 )

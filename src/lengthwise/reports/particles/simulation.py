@@ -72,7 +72,7 @@ explain(
         "simulation.fixed_clusters": "cluster number N_20 at t = {time:g}",
         "simulation.groups": "groups joined by inner products above {threshold} at t = {time:g}",
         "simulation.energy_rises": "the energy never falls",
-        "simulation.error": "error of a point, estimated",
+        "simulation.error": "estimated error of a point",
     }
 )
 
@@ -92,7 +92,7 @@ class Measures:
     `own` is N_beta, None where beta is 0 and it is 1 whatever the tokens do, or where there is no single beta; `energy`
     is the energy as a share of its greatest value, which equals 1 / N_beta, None where there is no single beta; `order`
     is the length of the mean of all tokens, Kuramoto's order parameter; `shares` [K, bins] are the shares of pairs by
-    inner product, from -1 to 1; `groups` [K, n] names each token's group, -1 for a token alone.
+    inner product, from -1 to 1; `groups` [K, n] names each token's group; a token that is alone has -1.
     """
 
     times: np.ndarray

@@ -32,14 +32,18 @@ _TRIED = 200  # first states that show how wide a size is
 _AGAIN = 20  # first states that are asked for twice
 explain(
     {
-        "layout.too_many": "{name}: starts({size}) gives {count:,} first states or more, and the first ones of an "
-        "enumeration are much alike; define draw(size, random), which gives one of them at random",
-        "layout.unsteady": "{name}: starts({size}) gives other states when it is called again; draw them with "
-        "random.Random(size), or define draw(size, random)",
+        "layout.too_many": (
+            "{name}: starts({size}) returns {count:,} first states or more, and the first ones of an "
+            "enumeration are too similar; define draw(size, random), which returns one of them at random"
+        ),
+        "layout.unsteady": (
+            "{name}: starts({size}) returns different states when it is called again; draw them with "
+            "random.Random(size), or define draw(size, random)"
+        ),
         "layout.no_start": "{name} has no first state of size {size}",
         "layout.grows": "{name}: `{state}` grows to `{after}`; steps that can be trained keep the number of columns, "
         "reduce it, or append one column at the end; give the state blank columns that steps fill in",
-        "layout.taken": "{name}: the token {token} is what a model says to keep or to drop a column; rename it",
+        "layout.taken": "{name}: the token {token} is reserved for keeping or dropping a column; rename it",
         "layout.other_labels": "{name}: its labels do not give the next state by themselves, so a model is trained on "
         "labels that are found by comparing a state with the next",
         "layout.wider": "{name}: a first state of size {size} has {length} columns, more than {width}, the most among "

@@ -28,7 +28,9 @@ from lengthwise.tasks.task import Axis
 explain(
     {
         "layout.axis": "size, as the file counts it",
-        "layout.shared": "{name}: no state is held out at size {sizes}, so what is tested there was trained on",
+        "layout.shared": (
+            "{name}: no state is held out at size {sizes}, so test items of that size were also trained on"
+        ),
         "layout.more": "{sizes} and {more} more",
         "layout.class": "a layout that is a class is a task of its own, as in {path}",
     }

@@ -21,7 +21,7 @@ explain(
     {
         "layout.two_nexts": "{name}: the state `{state}` has one next state in line {one} and another in line {other}",
         "layout.unknown_step": "{name} holds no step from `{state}`",
-        "layout.kept": "{name}: {kept:,} of its different states are trained on, the first of the file",
+        "layout.kept": "{name}: only the first {kept:,} different states of the file are trained on",
         "layout.no_end": "{name}: no state is its own next state, so a model cannot learn where to stop, and no chain "
         "can be run to its end",
         "layout.sizes": "{name} holds no chain of size {size} that reaches a finished state; the sizes that have one "
@@ -148,7 +148,7 @@ class PairSource(StepSource):
 
 
 def pair_of(text: str) -> tuple[State, State, dict[str, Any]]:
-    """The state, the next state and all else that a line of a file of pairs holds."""
+    """The state, the next state and the other fields of one line in a file of pairs."""
     item = object_of(text, PAIR)
     for key in ("state", "next"):
         if key not in item:
