@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise import limits
 from lengthwise.errors import OutOfReach, UsageError
-from lengthwise.limits import Pace, check_count, check_reach, lifted, shown_count, time_limit, whole_number
+from lengthwise.limits import Patience, check_count, check_reach, lifted, shown_count, time_limit, whole_number
 from lengthwise.runs.plan import plan_for
 from lengthwise.studies.grid import plans
 from lengthwise.studies.reach import check_plans, plan_memory
@@ -33,7 +33,7 @@ def test_numbers_in_texts() -> None:
 def test_a_pace_is_judged_once_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("lengthwise.limits.time.monotonic", lambda: now[0])
-    pace = Pace("it", most=600.0)
+    pace = Patience("it", most=600.0)
     now[0] = limits.PACED_SECONDS  # nothing is done yet, but that may change
     pace(0.0)
     now[0] = 60.0

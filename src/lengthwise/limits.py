@@ -100,7 +100,7 @@ def check_reach(what: str, memory: float = 0.0, seconds: float = 0.0, most: floa
         raise OutOfReach(f"{what} would take about {_duration(seconds)}, and the limit is {_duration(most)}; {_LIFT}")
 
 
-class Pace:
+class Patience:
     """Of work whose length nobody knows before it began: called with the share that is done, it refuses to continue
     once the pace so far says that the whole would take too long."""
 

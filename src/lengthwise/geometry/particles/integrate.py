@@ -30,7 +30,7 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.dynamics import Dynamics
-from lengthwise.limits import Pace
+from lengthwise.limits import Patience
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def simulate(
     with torch.no_grad():
         pair = _EmbeddedPair(system, points, moments, tolerance, most_steps)
         kept, error = [pair.fine.numpy().copy()], 0.0
-        pace, span = Pace(f"the simulation to t = {moments[-1]:g}"), max(float(moments[-1] - moments[0]), 1e-300)
+        pace, span = Patience(f"the simulation to t = {moments[-1]:g}"), max(float(moments[-1] - moments[0]), 1e-300)
         for place, end in enumerate(moments[1:]):
 
             def reached(time: float, place: int = place) -> None:
