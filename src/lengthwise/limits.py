@@ -68,8 +68,12 @@ def whole_number(text: str, what: str, most: int = LARGEST) -> int:
     try:
         return check_count(int(text), what, most)
     except ValueError:
-        shown = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… of {len(text):,} characters"
-        raise UsageError(f"{what} must be a whole number, at most {most:,}, not {shown}") from None
+        raise UsageError(f"{what} must be a whole number, at most {most:,}, not {shown_text(text)}") from None
+
+
+def shown_text(text: str) -> str:
+    """A text in quotation marks, or its beginning, so that a sentence that names it fits a line or two."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… of {len(text):,} characters"
 
 
 def shown_count(value: int) -> str:

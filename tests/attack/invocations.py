@@ -108,6 +108,7 @@ EXPRESSIONS = (
 BEGINNINGS = (
     *("tasks", "tasks sort", "tasks --regex (ab)*", "tasks --dfa FILE.dfa", "tasks --data FILE.items", "tasks FILE.py"),
     *("tasks prose:path=FILE.text", "positions", "positions rope", "models", "models lstm", "attentions", "doctor"),
+    *("examples", "examples --list", "completion bash", "man"),
     *("check sort", "check --regex (ab)*", "check --dfa FILE.dfa", "check --data FILE.items", "check FILE.py"),
     *("check --formulation FILE.pairs", "check --formulation FILE.layout.py", "check sort --program FILE.crasp"),
     *("check --data FILE.chains", "forecast parity", "advise parity", "shift FILE.items FILE.items", "shift sort sort"),

@@ -7,6 +7,10 @@ def starts(size):
     return ([*bits, "="] for bits in itertools.product("01", repeat=size))
 
 
+def draw(size, random):
+    return [*random.choices("01", k=size), "="]
+
+
 def step(state):
     at = state.index("=")
     written = len(state) - at - 1

@@ -7,6 +7,10 @@ def starts(size):
     return itertools.product("01", repeat=size)
 
 
+def draw(size, random):
+    return random.choices("01", k=size)
+
+
 def step(state):
     if "1" not in state:
         return None

@@ -95,7 +95,7 @@ def test_every_text_stays_text() -> None:
                 found = Elements(record_fragment(record)["html"])
             except (TypeError, AttributeError, ValueError, LookupError):
                 continue  # not a record: whoever reads it says so
-            assert found.found <= usual.found | failed.found, (path, attack)
+            assert found.found <= usual.found | failed.found | {("wbr",)}, (path, attack)
             assert found.links <= usual.links, (path, attack)
             shown += 1
     assert shown > len(places), "most texts are free, and were shown"

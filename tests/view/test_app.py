@@ -175,7 +175,6 @@ def test_it_listens_on_this_machine_alone(tmp_path: Path) -> None:
         assert server._socket.getsockname()[0] == LOOPBACK
     finally:
         server._socket.close()
-        server._vega.close()
 
 
 @pytest.mark.parametrize(

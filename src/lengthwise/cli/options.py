@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
 import os
 import re
@@ -68,8 +69,6 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message.replace(": not allowed with argument ", " excludes "))
 
     def _unknown(self, wrong: str) -> str:
-        import difflib
-
         if not wrong.startswith("-"):
             return f"{wrong!r} is one argument too many; `{self.prog} --help` says what it takes"
         wrong = wrong.split("=")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os.path import lexists
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ class OwnSubject(Subject):
 
 def is_own(folder: Path) -> bool:
     """Whether a folder holds a model of lengthwise."""
-    if (folder / RUN).exists():
+    if lexists(folder / RUN):  # also a link that leads nowhere, which then is refused
         return True
     config = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
     if not isinstance(config, dict):
@@ -174,7 +175,7 @@ def open_own(folder: Path) -> OwnSubject:
     A run that is trained and not yet measured has its record in plan.json."""
     model = load_model(folder)
     record: dict[str, Any] | None = None
-    if (folder / RUN).exists():
+    if lexists(folder / RUN):
         record = check_run(folder)
     elif (folder / PLAN).exists() and "history" in read_json(folder / PLAN):
         record = read_record(folder, PLAN)

@@ -47,8 +47,7 @@ class PageServer:
         self.port: int = self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
         self.url = f"http://{LOOPBACK}:{self.port}/{self.token}/"
-        self._vega = Vega()
-        self.app = make_app(watch, self.token, self.port, self._vega.text)
+        self.app = make_app(watch, self.token, self.port, Vega().text)
 
     def run(self) -> None:
         """Answer until the user interrupts."""
@@ -58,7 +57,6 @@ class PageServer:
             uvicorn.Server(config).run(sockets=[self._socket])
         finally:
             self._socket.close()
-            self._vega.close()
 
 
 def make_app(watch: FolderWatch, token: str, port: int, vega: Callable[[], bytes]) -> ASGIApp:

@@ -23,25 +23,22 @@ def write_bundle(watch: FolderWatch, folder: Path, progress: Progress = silent) 
     last."""
     _check_folder(folder)
     vega = Vega()
-    try:
-        watch.look_at_all()
-        rows = watch.ledger.rows()
-        runs = [row["id"] for row in rows if row["kind"] == "run"]
-        with writing(folder):
-            check_inside(folder / DATA, folder).mkdir(parents=True, exist_ok=True)
-            for name, (_, text) in page_files().items():
-                write_text(folder / name, text)
-            for number, run in enumerate(runs, start=1):
-                _write_run(watch, folder, run)
-                progress("writing runs", number, len(runs))
-            snapshot = {"cursor": "", "reset": True, "more": False, "rows": rows, "gone": [], "unread": 0}
-            known = f"{{snapshot: {_literal(snapshot)}, runs: {{}}}}"
-            write_text(folder / DATA / SNAPSHOT, f'"use strict";\nwindow.lengthwiseBundle = {known};\n')
-            write_text(folder / VEGA, vega.text().decode())
-            _remove_others(folder, {SNAPSHOT, *(_run_file(run) for run in runs)})
-            write_output(folder / INDEX, page_html(watch.folder.absolute().name, bundled=True))
-    finally:
-        vega.close()
+    watch.look_at_all()
+    rows = watch.ledger.rows()
+    runs = [row["id"] for row in rows if row["kind"] == "run"]
+    with writing(folder):
+        check_inside(folder / DATA, folder).mkdir(parents=True, exist_ok=True)
+        for name, (_, text) in page_files().items():
+            write_text(folder / name, text)
+        for number, run in enumerate(runs, start=1):
+            _write_run(watch, folder, run)
+            progress("writing runs", number, len(runs))
+        snapshot = {"cursor": "", "reset": True, "more": False, "rows": rows, "gone": [], "unread": 0}
+        known = f"{{snapshot: {_literal(snapshot)}, runs: {{}}}}"
+        write_text(folder / DATA / SNAPSHOT, f'"use strict";\nwindow.lengthwiseBundle = {known};\n')
+        write_text(folder / VEGA, vega.text().decode())
+        _remove_others(folder, {SNAPSHOT, *(_run_file(run) for run in runs)})
+        write_output(folder / INDEX, page_html(watch.folder.absolute().name, bundled=True))
     return folder / INDEX
 
 

@@ -7,14 +7,15 @@ and its script writes them as text.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from importlib.resources import files
 from typing import Any
 
 from lengthwise.errors import LengthwiseError
 from lengthwise.figures.plots import line_figure
+from lengthwise.figures.policy import bundle
 from lengthwise.figures.style import wrapping_legend
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Figure
@@ -27,7 +28,6 @@ POLICY = (
 )
 VEGA = "vega.js"
 _SCRIPTS = ("source.js", "table.js", "charts.js", "opened.js", "view.js")
-_MAKE_VEGA = "import sys; from lengthwise.figures.policy import bundle; sys.stdout.buffer.write(bundle().encode())"
 
 explain(
     {
@@ -57,27 +57,22 @@ def page_files() -> dict[str, tuple[str, str]]:
 
 
 class Vega:
-    """The library that draws figures. Putting it together takes seconds in which Python does nothing else, so another
-    process does it, from the moment this is made."""
+    """The library that draws figures. Putting it together takes seconds, so that begins when this is made, beside what
+    the server does."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _MAKE_VEGA], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        self._text = b""
+        self._made: Future[bytes] = Future()
+        threading.Thread(target=self._make, daemon=True).start()
+
+    def _make(self) -> None:
+        try:
+            self._made.set_result(bundle().encode())
+        except LengthwiseError as error:
+            self._made.set_exception(error)
 
     def text(self) -> bytes:
         """The script, once it is there."""
-        if not self._text:
-            self._text, errors = self._process.communicate()
-            if self._process.returncode:
-                raise LengthwiseError(f"the script that draws figures could not be made: {errors.decode()[-300:]}")
-        return self._text
-
-    def close(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
+        return self._made.result()
 
 
 def _live_figures() -> list[Figure]:

@@ -10,11 +10,13 @@ from typing import Any
 from lengthwise.cli.commands.records import write_grid
 from lengthwise.cli.commands.tasks import first_line, write_names
 from lengthwise.cli.output import write_field, write_object, write_paragraphs
+from lengthwise.limits import check_reach
 from lengthwise.models.architecture import Architecture
 from lengthwise.models.model import Model
 from lengthwise.models.named import models, plain_model
 from lengthwise.registry import settings_of
 from lengthwise.runs.plan import plan_for
+from lengthwise.studies.reach import plan_memory
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _about(model: Model, options: argparse.Namespace) -> dict[str, Any]:
     plan = plan_for(options.task, settings={"model": model})
+    check_reach(f"a model {models.text_of(model)}", memory=plan_memory(plan))
     network = model.build(plan.interface())
     known = settings_of(type(model)) if dataclasses.is_dataclass(model) else {}
     shown = {name: value for name, value in plain_model(model).items() if name in known}

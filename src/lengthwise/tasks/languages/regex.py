@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import shown_text
 from lengthwise.tasks.languages.dfa import Dfa
 
 LARGEST = 10_000  # states of an automaton, and letters of an expression once its repetitions are written out
@@ -32,11 +33,13 @@ def automaton(expression: str, alphabet: Iterable[str] = ()) -> Dfa:
     node = parse(expression)
     letters = tuple(sorted({*alphabet, *_letters(node)}))
     if not letters:
-        raise UsageError(f"{expression!r} names no letter, so it describes the empty word or no word at all")
+        raise UsageError(f"{shown_text(expression)} names no letter, so it describes the empty word or no word at all")
     if len(letters) > MOST_LETTERS:
-        raise UsageError(f"{expression!r} has {len(letters):,} letters, and an alphabet holds at most {MOST_LETTERS:,}")
+        said = f"{len(letters):,} letters, and an alphabet holds at most {MOST_LETTERS:,}"
+        raise UsageError(f"{shown_text(expression)} has {said}")
     if _size(node) > LARGEST:
-        raise UsageError(f"{expression!r} has more than {LARGEST:,} letters once its repetitions are written out")
+        said = f"more than {LARGEST:,} letters once its repetitions are written out"
+        raise UsageError(f"{shown_text(expression)} has {said}")
     places = _PatternPlaces()
     return _subsets(places, places.fragment(node), letters, expression).minimised()
 
@@ -126,7 +129,7 @@ def _subsets(places: _PatternPlaces, whole: _Fragment, letters: tuple[str, ...],
                 number[target] = len(number)
                 queue.append(target)
         if len(number) > LARGEST:
-            raise UsageError(f"the automaton of {expression!r} has more than {LARGEST:,} states")
+            raise UsageError(f"the automaton of {shown_text(expression)} has more than {LARGEST:,} states")
         rows.append(tuple(number[target] for target in row))
     return Dfa(letters, tuple(rows), 0, frozenset(state for subset, state in number.items() if subset & ending))
 
@@ -231,7 +234,7 @@ class _RegexParser:
         yield _RegexToken("end", "", len(self.expression) + 1)
 
     def fail(self, column: int, what: str) -> UsageError:
-        return UsageError(f"{self.expression!r}: column {column}: {what}")
+        return UsageError(f"{shown_text(self.expression)}: column {column}: {what}")
 
     @property
     def here(self) -> _RegexToken:
