@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import shown_text
 from lengthwise.tasks.languages.regex import automaton
 
 WORDS = ["".join(word) for n in range(7) for word in itertools.product("ab", repeat=n)]
@@ -123,7 +124,7 @@ def test_the_alphabet_is_sorted_and_can_be_larger_than_the_expression() -> None:
 def test_mistakes_are_told_with_their_column(expression: str, column: int, message: str) -> None:
     with pytest.raises(UsageError, match=f"column {column}: .*{message}") as caught:
         automaton(expression)
-    assert str(caught.value).startswith(repr(expression))
+    assert str(caught.value).startswith(shown_text(expression))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import Parser, a_size, add_task_options, add_trust, whole_from
+from lengthwise.cli.options import Parser, a_size, add_task_options, add_trust, add_yes, whole_from
 from lengthwise.limits import MOST_SIZE
 
 
@@ -64,6 +64,7 @@ def models(parser: Parser) -> None:
     text = "a model, such as delta:order=2,negative=true or my.py::Net"
     parser.add_argument("model", nargs="?", metavar="MODEL", help=text)
     parser.add("--task SPEC", "the task that it is built for (default: parity)", default="parity")
+    add_yes(parser)
 
 
 def attentions(parser: Parser) -> None:
