@@ -44,7 +44,7 @@ def test_hovering_names_the_configuration_and_lifts_its_line(visit, ladder_repor
 
 
 def test_the_bound_follows_its_menus(visit, ladder_report):
-    opened = visit(ladder_report)
+    opened = visit(ladder_report, "?all")
     opened.page.locator("#bound .plot").scroll_into_view_if_needed()
     opened.wait("document.querySelector('#bound .plot').dataset.drawn")
     numbers = "[...document.querySelectorAll('#bound .mark-text text')].map(text => text.textContent).join()"
@@ -58,7 +58,7 @@ def test_the_bound_follows_its_menus(visit, ladder_report):
 
 
 def test_the_explorer_shows_where_a_model_goes_wrong(visit, ladder_report):
-    opened = visit(ladder_report)
+    opened = visit(ladder_report, "?all")
     opened.wait(f"document.querySelector('{EXPLORER}').dataset.ready === 'true'")
     box = opened.page.locator(EXPLORER)
     assert "first goes wrong" in box.locator(".said").inner_text()
@@ -73,7 +73,7 @@ def test_the_explorer_shows_where_a_model_goes_wrong(visit, ladder_report):
 
 
 def test_the_search_is_stepped_through_by_keyboard(visit, ladder_report):
-    opened = visit(ladder_report)
+    opened = visit(ladder_report, "?all")
     box = opened.page.locator(EXPLORER)
     slider = box.locator("input[type=range]")
     slider.focus()
@@ -87,7 +87,7 @@ def test_the_search_is_stepped_through_by_keyboard(visit, ladder_report):
 
 
 def test_labels_of_the_tree_do_not_overlap(visit, ladder_report):
-    opened = visit(ladder_report)
+    opened = visit(ladder_report, "?all")
     overlapping = """(() => {
         const boxes = [...document.querySelectorAll('#traces svg rect')].map(rect => rect.getBoundingClientRect());
         return boxes.filter((a, i) => boxes.some((b, j) => j > i && a.left < b.right && b.left < a.right &&
@@ -119,6 +119,7 @@ def test_without_scripts_an_example_is_told_in_words(browser, ladder_report):
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(ladder_report.as_uri())
+    opened.locator("#traces summary").first.click()  # a fold opens without scripts
     text = opened.locator("#traces").inner_text()
     context.close()
     assert "switched off here" in text and "first goes wrong at token" in text
