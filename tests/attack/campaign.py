@@ -156,7 +156,7 @@ def _stat(process: Path) -> list[str]:
 def _fault(code: int, text: str, stopped: bool, told: bool, served: bool = False) -> str:
     if stopped:
         return "" if told and code == (0 if served else 130) else "hang"
-    if "Traceback (most recent call last)" in text or "internal error" in text:
+    if "Traceback (most recent call last)" in text or "internal error: " in text:
         return "traceback"
     if "ESCAPED" in text:
         return "code"

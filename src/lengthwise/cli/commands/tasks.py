@@ -53,6 +53,10 @@ def first_line(maker) -> str:
 def _about(task: Task, options: argparse.Namespace) -> dict:
     axis, facts = task.axes[0], task.facts
     some = task.sizes(axis.smallest, axis.smallest + 1000)
+    if options.size is None and not some:
+        raise UsageError(
+            f"the task has no items of size {axis.smallest} to {axis.smallest + 1000}; name a larger size with --size"
+        )
     size = some[min(5, len(some) - 1)] if options.size is None else options.size
     check_own(task, [size])
     samples = []
