@@ -149,8 +149,8 @@ def test_megabytes_each_way(single, collect):
         ("os._exit(7)", "its worker ended with exit code 7"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL (out of memory?)"),
-        ("os.closerange(3, 200); time.sleep(60)", "its worker closed the channel"),
-        ("[os.write(n, b'not json\\n') for n in range(3, 30) if is_socket(n)]; time.sleep(60)", "unreadable"),
+        ("os.closerange(3, 1000); time.sleep(60)", "its worker closed the channel"),
+        ("[os.write(n, b'not json\\n') for n in range(3, 1000) if is_socket(n)]; time.sleep(60)", "unreadable"),
     ],
 )
 def test_death_is_told_with_the_last_words(run, single, collect, end, reason):

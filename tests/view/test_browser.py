@@ -52,7 +52,7 @@ def rows_of(opened: Any) -> list[list[str]]:
 def test_a_run_that_begins_grows_and_ends_is_followed(visit, served, tmp_path: Path) -> None:
     write_run(tmp_path / "first")
     opened = visit(served(tmp_path))
-    assert len(rows_of(opened)) == 1
+    opened.wait("document.querySelectorAll('#run-table tbody tr').length === 1")
     folder = write_plan(tmp_path / "second", seed=1)
     begin_journal(folder / "journal.jsonl", [(20, 2.0)], [(20, 0.1)])
     opened.wait("document.querySelector('.state-running') !== null")
@@ -131,7 +131,7 @@ def test_runs_are_filtered_compared_opened_and_saved(visit, served, tmp_path: Pa
     write_run(folder.parent / "alone")
     opened = visit(served(folder.parent))
     page = opened.page
-    assert len(rows_of(opened)) == 13
+    opened.wait("document.querySelectorAll('#run-table tbody tr').length === 13")
     page.locator("#search").fill("rope (aa)*")
     opened.wait("document.querySelectorAll('#run-table tbody tr').length === 2")
     page.locator("#search").fill("")
