@@ -172,6 +172,7 @@ def test_hostile_names_stay_text(visit, served, tmp_path: Path, synthetic_study,
         opened = visit(tmp_path / "site" / "index.html")
     else:
         opened = visit(served(folder.parent))
+    opened.wait(f"document.querySelectorAll('#run-table tbody tr').length === {len(hostile) + 1}")
     shown = [row[1] for row in rows_of(opened)]
     assert set(hostile) < set(shown) and len(shown) == len(hostile) + 1
     assert opened.ask("document.querySelector('.study .link').textContent") == hostile[0]
