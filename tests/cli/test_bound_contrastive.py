@@ -26,6 +26,7 @@ def call(tmp_path):
     return ["bound", "contrastive", "--anchors", "a.npy", "--negatives", "7", "--temperature", "1"]
 
 
+@pytest.mark.wording
 def test_a_bound_below_chance(cli, call):
     answer = cli(*call, "--positives", "b.npy")
     assert answer.code == 0 and max(map(len, answer.out.splitlines())) <= 80

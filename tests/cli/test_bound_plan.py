@@ -35,6 +35,7 @@ def test_json_holds_the_published_seven_billion_case(cli):
     assert found["claim"]["kind"] == "predicted" and len(found["line"]["rows"]) == 8
 
 
+@pytest.mark.wording
 def test_what_is_left_out_is_found(cli):
     tokens = json.loads(cli("bound", "plan", "--params", "7B", "--loss", 2.2, "--json").out)
     assert tokens["found"] == "tokens" and tokens["bound"] == pytest.approx(math.log(50_000))
