@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -54,11 +55,18 @@ def built(place: Path, seed: int, mask: int) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((place / "made").iterdir())}
 
 
-def unlike(wheel: bytes, package: list[str]) -> list[str]:
-    """Files that are in the wheel or in the package, but not in both."""
+def unlike(wheel: bytes, package: list[str], shared: list[str]) -> list[str]:
+    """Files that are in the wheel or ought to be, but not both: those of the package, and those for share/."""
     with zipfile.ZipFile(io.BytesIO(wheel)) as opened:
         inside = {name for name in opened.namelist() if ".dist-info/" not in name}
-    return sorted(inside ^ {name.removeprefix("src/") for name in package})
+    inside = {re.sub(r"^[^/]+\.data/data/", "", name) for name in inside}
+    return sorted(inside ^ {*(name.removeprefix("src/") for name in package), *shared})
+
+
+def shared_files() -> list[str]:
+    """Where the manual and the shells' completions go in an environment."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [*settings["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"].values()]
 
 
 def main() -> None:
@@ -68,7 +76,7 @@ def main() -> None:
     if different := [name for name in {*first, *second} if first.get(name) != second.get(name)]:
         raise SystemExit(f"two builds differ: {', '.join(sorted(different))}")
     (wheel,) = [content for name, content in first.items() if name.endswith(".whl")]
-    if odd := unlike(wheel, tracked("src/lengthwise")):
+    if odd := unlike(wheel, tracked("src/lengthwise"), shared_files()):
         raise SystemExit(f"the wheel and the package differ: {', '.join(odd)}")
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
