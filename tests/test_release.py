@@ -164,8 +164,10 @@ def test_files_that_a_wheel_lacks_or_adds_are_named() -> None:
     with zipfile.ZipFile(wheel, "w") as files:
         for name in ("lengthwise/a.py", "lengthwise/odd.py", "lengthwise-1.dist-info/METADATA"):
             files.writestr(name, "")
+        files.writestr("lengthwise-1.data/data/share/page.1", "")
     package = ["src/lengthwise/a.py", "src/lengthwise/data.json"]
-    assert unlike(wheel.getvalue(), package, ["share/man/man1/lengthwise.1"]) == ["lengthwise/data.json", "lengthwise/odd.py"]
+    shared = ["share/page.1", "share/shell"]
+    assert unlike(wheel.getvalue(), package, shared) == ["lengthwise/data.json", "lengthwise/odd.py", "share/shell"]
 
 
 def distribution(folder: Path, name: str, *lines: str) -> None:
