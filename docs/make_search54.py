@@ -40,8 +40,9 @@ $ {command}
 $ lengthwise study export search54 --summary docs/data/search54.json.gz
 ```
 
-`lengthwise study show docs/data/search54.json.gz` prints the same records; add `--json` for every number. Rules and
-words are those of [findings.md](findings.md), the problems those of [search.md](../reference/search.md).
+`lengthwise study show docs/data/search54.json.gz` prints the same records; add `--json` for every number.
+`lengthwise report docs/data/search54.json.gz` writes them as a page with figures, `search54.html`. Rules and words
+are those of [findings.md](findings.md), the problems those of [search.md](../reference/search.md).
 """
 
 

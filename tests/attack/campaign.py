@@ -11,6 +11,7 @@ minimised, and kept as a test by `--keep`. The same seed and number give the sam
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import importlib
 import json
 import os
@@ -102,6 +103,7 @@ def _child(one: Invocation, folder: Path, output: int) -> None:
         sys.stdout, sys.stderr = (os.fdopen(number, "w", errors="replace") for number in (1, 2))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.disable()  # a crash is reported by its status
         signal.signal(signal.SIGINT, signal.default_int_handler)
         from lengthwise.cli import main
 

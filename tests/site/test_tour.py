@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import lengthwise as lw
-from lengthwise.cli import main
+from lengthwise.cli import COMMANDS, main
 from lengthwise.studies.grid import plans
 from lengthwise.studies.spec import Study
 from own_tasks import REPEAT, lines
@@ -239,3 +239,10 @@ def test_what_is_measured_is_within_what_is_trained() -> None:
             given.setdefault(node.func.attr, {keyword.arg: keyword.value for keyword in node.keywords})
     largest = ast.literal_eval(given["train"]["test_size"])
     assert ast.literal_eval(given["measure"].get("test_size", ast.Constant(largest))) <= largest
+
+
+def test_the_table_names_every_command():
+    missing = [name for name in COMMANDS if f"`lengthwise {name}" not in TOUR and f"`{name}" not in TOUR]
+    assert (
+        missing == ["study show", "study export", "study rebuild"] and "study status\\|show\\|export\\|rebuild" in TOUR
+    )

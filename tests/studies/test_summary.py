@@ -11,13 +11,14 @@ import pytest
 
 from lengthwise.analyses.content import read_content
 from lengthwise.analyses.evidence import summed_up
+from lengthwise.cli import main
 from lengthwise.errors import UsageError
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.studies.record import packed
 from lengthwise.studies.shifts import write_shifts
 from lengthwise.studies.store import Store
-from lengthwise.studies.summary import read_summary, write_summary
+from lengthwise.studies.summary import is_summary, read_summary, write_summary
 
 METRICS = ("features", "edit")
 AXES = ("depth", "branching", "content")
@@ -108,6 +109,17 @@ def test_the_same_study_gives_the_same_bytes_and_they_are_few(study: Path, tmp_p
     data = (tmp_path / "a.json.gz").read_bytes()
     assert data == (tmp_path / "b.json.gz").read_bytes()
     assert len(data) / many < 1.5e6 / 162, "162 runs are to fit into 1.5 MB"
+
+
+@pytest.mark.wording
+@pytest.mark.parametrize("name", ["search.json", "search.json.gz"])
+def test_a_report_is_written_from_it(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_summary(study, name)
+    assert main(["report", name, "--quiet"]) == 0
+    page = (tmp_path / "search.html").read_text(encoding="utf-8")
+    assert all(run.task in page for run in gather_runs(study)) and "configurations that learned" in page
+    assert not is_summary(study / "index.sqlite") and not is_summary(tmp_path / "search.html")
 
 
 def test_what_is_no_summary_is_named(study: Path, trained_once: Path, tmp_path: Path) -> None:

@@ -162,7 +162,9 @@ def sources(runs: Sequence[RunRecord]) -> dict[str, str]:
 
 
 def read_content(folder: Path) -> StudyContent:
-    """The content of the study in a folder."""
+    """The content of the study in a folder, or of its summary in a file."""
+    if folder.is_file():
+        return read_summary_content(folder)
     with Store.open(folder) as store:
         study = store.fact("study") or {}
         seconds, runs = store.fact("seconds"), tuple(store.runs())

@@ -107,11 +107,16 @@ def report(parser: Parser) -> None:
     The page uses only stored records, so you can write it while the study is running, and again when it has ended.
 
     `lengthwise report atlas` writes a map of the measured runs that come with the package, if you have no study of that
-    name: tasks and encodings, coloured by reach. An atlas file, FILE.json.gz, is shown in the same way.
+    name: tasks and encodings, coloured by reach. An atlas file, FILE.json.gz, is shown in the same way, and the summary
+    of a study with ladders (`study export --summary`) gives the report of that study.
     """
-    parser.add_argument("name", metavar="NAME", help="a study below runs/, the folder of one, or atlas")
+    parser.add_argument(
+        "name", metavar="NAME", help="a study below runs/, the folder of one, the file of a summary, or atlas"
+    )
     parser.add_output(
-        "--out", (".html",), "where to write the page (default: report.html in the study's folder; atlas.html)"
+        "--out",
+        (".html",),
+        "where to write the page (default: report.html in the study's folder; atlas.html or SUMMARY.html here)",
     )
     parser.add("--figures DIR", "also write every figure as SVG, PNG and PDF to this folder")
     add_trust(parser, "the study")

@@ -35,9 +35,10 @@ Look = Literal["text", "number", "share", "kind", "state", "list"]
 
 
 def write_report(folder: Path, output: Path | None = None) -> Path:
-    """Write the report of the study in a folder, whole or not at all; the path it was written to."""
-    path = folder / REPORT if output is None else output
+    """Write the report of the study in a folder, or of its summary in a file, whole or not at all; the path it was
+    written to. That of a summary goes to the current folder, under the name of the summary."""
     study = read_content(folder)
+    path = output or (Path(f"{study.name}.html") if folder.is_file() else folder / REPORT)
     return write_page_file(path, render(study, analyse(study)), "report")
 
 

@@ -82,6 +82,15 @@ def read_summary(path: str | Path) -> StudySummary:
         raise UsageError(f"{path} is not the summary of a study ({type(error).__name__}: {error})") from error
 
 
+def is_summary(path: str | Path) -> bool:
+    """Whether a packed file is the summary of a study, and not an atlas, say. One that cannot be read is none."""
+    try:
+        content = read_packed_json(path)
+    except UsageError:
+        return False
+    return isinstance(content, dict) and "study" in content
+
+
 def _row(run: RunRecord) -> dict[str, Any]:
     known = {name: getattr(run, name) for name in _KNOWN}
     known |= {name: run.settings.get(name) for name in ("depth", "width")}

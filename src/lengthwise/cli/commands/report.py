@@ -15,6 +15,7 @@ from lengthwise.reports.figure_files import save_figures
 from lengthwise.reports.page import write_report
 from lengthwise.studies.shifts import complete_shifts
 from lengthwise.studies.store import study_folder, study_names
+from lengthwise.studies.summary import ENDINGS, is_summary
 
 ATLAS = "atlas"
 
@@ -29,9 +30,10 @@ def run(options: argparse.Namespace) -> int:
         else:
             print(path)
         return 0
-    folder = study_folder(options.name)
-    for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
-        complain(f"warning: how far the levels of {task} are from training is not known: {why}")
+    folder = Path(options.name) if options.name.endswith(ENDINGS) else study_folder(options.name)
+    if not folder.is_file():
+        for task, why in complete_shifts(folder, lambda done, *_: narrate(f"{done} …", options.quiet)).items():
+            complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     path = write_report(folder, None if options.out is None else Path(options.out))
     figures: list[Path] = []
     if options.figures is not None:
@@ -46,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _atlas_file(name: str) -> str | None:
-    """The file of an atlas to be drawn as a map, empty for that of the package; None for a study. A study called atlas,
-    such as the one that makes it, comes first."""
+    """The file of an atlas to be drawn as a map, empty for that of the package; None for a study and for the summary of
+    one. A study called atlas, such as the one that makes it, comes first."""
     if name == ATLAS and name not in study_names():
         return ""
-    return name if name.endswith(".json.gz") else None
+    return name if name.endswith(".json.gz") and not is_summary(name) else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from lengthwise.analyses.analysis import analyse, analyses, analyses_of
-from lengthwise.analyses.content import read_content, read_summary_content
+from lengthwise.analyses.content import read_content
 from lengthwise.analyses.layout import in_short
 from lengthwise.cli.commands.records import write_grid, write_record
 from lengthwise.cli.output import wrapped, write_list, write_object
@@ -94,7 +94,7 @@ def study_records(place: Path, analysis: str = "") -> list[Record]:
     """What the analyses of the study in a folder found, or of a study whose summary is in a file; without figures. Slow
     analyses are left to the report unless the study names its analyses. `analysis` asks for one alone."""
     chosen = [analyses.make(analysis)] if analysis else None
-    study = dataclasses.replace(read_summary_content(place) if place.is_file() else read_content(place), pictures=False)
+    study = dataclasses.replace(read_content(place), pictures=False)
     return analyse(study, chosen or [one for one in analyses_of(study) if study.analyses or not one.slow])
 
 
