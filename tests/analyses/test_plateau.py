@@ -14,6 +14,7 @@ from lengthwise.analyses.plateau.series import reached, series_of, settings_of_t
 from lengthwise.errors import UsageError
 from lengthwise.probes.errors import ERRORS
 from lengthwise.records import Record, Table, columns
+from lengthwise.reports.page import render
 from lengthwise.studies.record import packed
 
 COLUMNS = columns("size:whole | items:whole | average | worst | dirichlet")
@@ -135,3 +136,12 @@ def test_a_study_without_errors_says_so(content_of):
 def test_settings_that_make_no_analysis(settings):
     with pytest.raises(UsageError):
         PlateauAnalysis(**settings)
+
+
+def test_the_figure_is_drawn_in_a_browser(visit, content_of, tmp_path):
+    content = family(content_of, wave)
+    page = tmp_path / "plateau.html"
+    page.write_text(render(content, analyse(content)), encoding="utf-8")
+    opened = visit(page, "?all")
+    marks = "[...document.querySelectorAll('.plot[data-kind=plateaus] svg .mark-{}.role-mark path')].length"
+    assert (opened.ask(marks.format("line")), opened.ask(marks.format("symbol"))) == (2, 6) and opened.complaints == []
