@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -79,24 +80,29 @@ class AdditionAppended(Appending):
         return str(total % self.base), used
 
 
-@tasks.register("addition_columns")
 @dataclass(frozen=True)
-class AdditionColumns(Columns):
-    """Add column by column: the two digits, below them the digit of the sum and the carry out of it.
-
-    `1|1|0|1 0|1|·|· 0|0|·|·` → `1|1|0|1 0|1|0|1 0|0|·|·` (1 + 3 in base 2, the least significant first). R is 1, and
-    windows of 3 settle it. One more column than the summands have digits takes the last carry.
-    """
+class ColumnSums(Columns):
+    """Add column by column: two digits, and below them what is written of their sum with the carry. R is 1, and windows
+    of 3 settle it. Classes say what is written, and read it."""
 
     base: int = 2
     axes = AXES
     preset = THREE_COLUMNS
 
+    @abstractmethod
+    def written(self, total: int) -> tuple[str, ...]:
+        """The lines below two digits, once their sum with the carry is known."""
+
+    @abstractmethod
+    def carry(self, column: Column) -> int:
+        """The carry out of a column that is written."""
+
     @property
     def symbols(self) -> tuple[str, ...]:
         digits = range(self.base)
+        empty = (EMPTY,) * len(self.written(0))
         return tuple(
-            symbol((str(a), str(b), *(divided(a + b + carry, self.base) if carry >= 0 else (EMPTY, EMPTY))))
+            symbol((str(a), str(b), *(self.written(a + b + carry) if carry >= 0 else empty)))
             for a in digits
             for b in digits
             for carry in (-1, 0, 1)
@@ -118,9 +124,25 @@ class AdditionColumns(Columns):
         if place is None:
             return {}
         a, b = state[place][:2]
-        carry = int(state[place - 1][3]) if place else 0
+        carry = self.carry(state[place - 1]) if place else 0
         used = (place - 1, place) if place else (0,)
-        return {place: Change((a, b, *divided(int(a) + int(b) + carry, self.base)), used)}
+        return {place: Change((a, b, *self.written(int(a) + int(b) + carry)), used)}
+
+
+@tasks.register("addition_columns")
+@dataclass(frozen=True)
+class AdditionColumns(ColumnSums):
+    """Add column by column: the two digits, below them the digit of the sum and the carry out of it.
+
+    `1|1|0|1 0|1|·|· 0|0|·|·` → `1|1|0|1 0|1|0|1 0|0|·|·` (1 + 3 in base 2, the least significant first). R is 1, and
+    windows of 3 settle it. One more column than the summands have digits takes the last carry.
+    """
+
+    def written(self, total: int) -> tuple[str, ...]:
+        return divided(total, self.base)
+
+    def carry(self, column: Column) -> int:
+        return int(column[3])
 
     def answer(self, state: State) -> tuple[str, ...]:
         return tuple(digit for _, _, digit, _ in state)

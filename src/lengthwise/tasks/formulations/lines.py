@@ -12,9 +12,9 @@ from lengthwise.seeds import Ints
 from lengthwise.tasks import tasks
 from lengthwise.tasks.alphabets import numerals
 from lengthwise.tasks.batch import Samples
-from lengthwise.tasks.formulations.digits import AXES, ROW, TIMES, MultiplicationMarked, summed
+from lengthwise.tasks.formulations.digits import ROW, TIMES, ColumnSums, MultiplicationMarked
 from lengthwise.tasks.formulations.formulation import EMPTY, Column, State, column, symbol
-from lengthwise.tasks.formulations.layouts import THREE_COLUMNS, Appending, Change, Columns
+from lengthwise.tasks.formulations.layouts import Appending, Change, Columns
 from lengthwise.tasks.task import Axis
 
 FACTORS = (Axis("digits", "digits of each factor, the least significant first"),)
@@ -22,46 +22,18 @@ FACTORS = (Axis("digits", "digits of each factor, the least significant first"),
 
 @tasks.register("addition_three_lines")
 @dataclass(frozen=True)
-class AdditionThreeLines(Columns):
+class AdditionThreeLines(ColumnSums):
     """Add column by column in three lines: two digits, below them their sum with the carry.
 
     `1|1|2 0|1|· 0|0|·` → `1|1|2 0|1|2 0|0|·` (1 + 3 in base 2, the least significant first): a sum of `base` or more
     carries. R is 1, and windows of 3 settle it.
     """
 
-    base: int = 2
-    axes = AXES
-    preset = THREE_COLUMNS
+    def written(self, total: int) -> tuple[str, ...]:
+        return (str(total),)
 
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        digits = range(self.base)
-        return tuple(
-            symbol((str(a), str(b), EMPTY if carry < 0 else str(a + b + carry)))
-            for a in digits
-            for b in digits
-            for carry in (-1, 0, 1)
-        )
-
-    def ranges(self, size: int) -> tuple[int, ...]:
-        return (self.base,) * (2 * size)
-
-    def steps(self, size: int) -> int:
-        return size + 1
-
-    def frames(self, rows: Ints, times: Ints) -> Ints:
-        left, right, _, carries = summed(rows, self.base)
-        written = np.arange(left.shape[1]) < times
-        return (left * self.base + right) * 3 + np.where(written, 1 + carries, 0)
-
-    def changes(self, state: State) -> Mapping[int, Change]:
-        place = next((place for place, column in enumerate(state) if column[2] == EMPTY), None)
-        if place is None:
-            return {}
-        a, b = state[place][:2]
-        carry = int(int(state[place - 1][2]) >= self.base) if place else 0
-        used = (place - 1, place) if place else (0,)
-        return {place: Change((a, b, str(int(a) + int(b) + carry)), used)}
+    def carry(self, column: Column) -> int:
+        return int(int(column[2]) >= self.base)
 
     def answer(self, state: State) -> tuple[str, ...]:
         return tuple(str(int(total) % self.base) for _, _, total in state)
