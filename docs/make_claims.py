@@ -100,8 +100,8 @@ STATEMENTS = (
         "3.1",
         "The constant can be taken from training: the steepest slope that is seen there.",
         "This is what somebody without test data would have to go by; the abstract does not say where its constant "
-        "comes from. The figure counts models and levels with a steeper slope between an item of training and one of the "
-        "level (edit metric).",
+        "comes from. The figure counts models and levels with a steeper slope between an item of training and one "
+        "of the level (edit metric).",
         (("supposed", ""),),
     ),
     Statement(
