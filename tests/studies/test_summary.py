@@ -13,6 +13,7 @@ from lengthwise.analyses.content import read_content
 from lengthwise.analyses.evidence import summed_up
 from lengthwise.cli import main
 from lengthwise.errors import UsageError
+from lengthwise.integrity import sealed
 from lengthwise.probes.ladder import LadderProbe
 from lengthwise.probes.ladder.levels import Calibrated, Example, Inside, Ladder, LevelPoint
 from lengthwise.studies.record import packed
@@ -131,10 +132,12 @@ def test_what_is_no_summary_is_named(study: Path, trained_once: Path, tmp_path: 
         read_summary(tmp_path / "x.json")
     write_summary(study, tmp_path / "good.json")
     good = json.loads((tmp_path / "good.json").read_text())
-    for bad in ("{", "[]", "3", json.dumps({**good, "runs": [{}]}), json.dumps({**good, "schema": 9})):
+    lies = ({"runs": [{}]}, {"schema": 9}, {"study": 3}, {"shifts": [3]}, {"shifts": [{"task": []}]})
+    told = [json.dumps(sealed({**plain, **lie})) for plain in [{**good, "sha256": ""}] for lie in lies]
+    for bad in ("{", "[]", "3", json.dumps({**good, "command": "another"}), *told):
         (tmp_path / "bad.json").write_text(bad)
         with pytest.raises(UsageError, match=r"bad\.json"):
-            read_summary(tmp_path / "bad.json")
+            read_content(tmp_path / "bad.json")
     (tmp_path / "bad.json.gz").write_bytes(b"no gzip")
     with pytest.raises(UsageError, match=r"bad\.json\.gz"):
         read_summary(tmp_path / "bad.json.gz")

@@ -18,7 +18,7 @@ from lengthwise.studies.cells import Cell, cells, named_sizes
 from lengthwise.studies.record import RunRecord
 from lengthwise.studies.shifts import read_shifts
 from lengthwise.studies.store import Store
-from lengthwise.studies.summary import read_summary
+from lengthwise.studies.summary import read_summary, refused
 from lengthwise.studies.table import Learning, learning
 
 ANALYSED = ("curve", "guarantee", "ladder")  # probes whose records have an analysis of their own
@@ -187,4 +187,5 @@ def read_summary_content(path: Path) -> StudyContent:
     """The content of a summary that `lengthwise study export --summary` wrote: ladders and distances, no runs."""
     summary = read_summary(path)
     name = path.name.partition(".")[0]
-    return StudyContent(name, (), study=summary.study, command=summary.command, evidence=summed_up(summary))
+    with refused(path):
+        return StudyContent(name, (), study=summary.study, command=summary.command, evidence=summed_up(summary))

@@ -7,16 +7,17 @@ study gives the same bytes.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.integrity import sealed
+from lengthwise.integrity import is_sealed, sealed
 from lengthwise.outputs import replace_output
 from lengthwise.reading import read_json_file, read_packed_json
 from lengthwise.records import Record
@@ -67,15 +68,24 @@ def write_summary(folder: str | Path, path: str | Path) -> int:
 def read_summary(path: str | Path) -> StudySummary:
     """The content of a summary; a file that is none is a usage error that names it."""
     path = Path(path)
-    try:
-        content = read_packed_json(path) if path.suffix in _PACKED else read_json_file(path)
+    content = read_packed_json(path) if path.suffix in _PACKED else read_json_file(path)
+    with refused(path):
         if content["schema"] != SCHEMA:
             raise UsageError(f"{path} was written by another version (its schema is {content['schema']}, not {SCHEMA})")
+        if not is_sealed(content):
+            raise UsageError(f"{path} was changed after it was written (its checksum differs); export the study again")
         runs = tuple(
             (row["run"], {slug: Record.from_plain(one) for slug, one in row["records"].items()})
             for row in content["runs"]
         )
-        return StudySummary(content["study"], content["command"], runs, tuple(content["shifts"]))
+        return StudySummary(dict(content["study"]), str(content["command"]), runs, tuple(content["shifts"]))
+
+
+@contextlib.contextmanager
+def refused(path: Path) -> Iterator[None]:
+    """What the content of a summary stumbles over is said of the file."""
+    try:
+        yield
     except UsageError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:
