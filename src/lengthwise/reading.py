@@ -52,6 +52,11 @@ def open_file(path: str | Path) -> io.BufferedReader:
         raise
 
 
+def place_of(path: str | Path) -> Path:
+    """Where a path leads, links followed. A link that leads to itself stays as it is, and cannot be opened."""
+    return Path(os.path.realpath(path))
+
+
 def stamp_of(path: str | Path) -> tuple[int, ...]:
     """What changes when a file does; a usage error where it is none."""
     try:

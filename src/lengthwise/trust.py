@@ -21,7 +21,7 @@ from typing import Any
 
 from lengthwise.errors import OutOfReach, UntrustedCode, UsageError
 from lengthwise.limits import USER_SECONDS, time_limit
-from lengthwise.reading import MOST_TEXT, read_bytes
+from lengthwise.reading import MOST_TEXT, place_of, read_bytes
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ def data_is_trusted() -> bool:
 
 def allow(path: str) -> None:
     """Let a file of code run in this process from now on."""
-    _allowed.add(Path(path).resolve())
+    _allowed.add(place_of(path))
 
 
 def check_allowed(path: str) -> None:
     """Refuse to run a file of code that nobody allowed. Every import of a file asks this first."""
-    if Path(path).resolve() in _allowed:
+    if place_of(path) in _allowed:
         return
     shown = path if path.isprintable() else ascii(path)  # a name from data may hold what a terminal obeys
     if (trust := _trust.get()) is not None and shown not in trust.refused:
@@ -87,7 +87,7 @@ def module_in(path: str) -> ModuleType:
     """
     check_allowed(path)
     try:
-        source, place = read_bytes(path, MOST_TEXT), Path(path).resolve()
+        source, place = read_bytes(path, MOST_TEXT), place_of(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     digest = hashlib.blake2b(str(place).encode() + b"\0" + source, digest_size=8).hexdigest()

@@ -122,6 +122,20 @@ def test_files_that_a_run_is_shown(cli, tmp_path: Path, sorting_run: Path, reade
         assert len(refused(cli(*words))) < 600, kind
 
 
+@pytest.mark.parametrize(
+    "reader",
+    [
+        *("tasks FILE::T", "positions FILE::P", "attentions FILE::A", "models FILE::M", "inspect FILE::build"),
+        *("check --formulation FILE", "train sort --model FILE::Net --dry-run", "train sort --executor FILE::E"),
+    ],
+)
+def test_files_of_code(cli, tmp_path: Path, reader: str) -> None:
+    for kind, place in hostile_files(tmp_path).items():
+        path = tmp_path / f"{kind}.py"
+        path.symlink_to(place)
+        assert len(refused(cli(*reader.replace("FILE", str(path)).split(" ")))) < 600, kind
+
+
 @pytest.mark.parametrize("command", ["tasks", "check"])
 @pytest.mark.parametrize(
     "expression",

@@ -20,7 +20,7 @@ from typing import Any
 
 from lengthwise.errors import LengthwiseError, UsageError
 from lengthwise.files import read_json
-from lengthwise.reading import open_file
+from lengthwise.reading import open_file, place_of
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _ADAPTER = "adapter_config.json"
@@ -75,8 +75,8 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 def inside(folder: Path, name: str) -> Path:
     """A file of a folder. A link that leads elsewhere is refused, unless the folder is one of the cache of the Hub,
     whose files are links to blobs."""
-    path, home = folder / name, folder.resolve()
-    place = path.resolve()
+    path, home = folder / name, place_of(folder)
+    place = place_of(path)
     cached = home.parent.name == "snapshots" and place.parent == home.parent.parent / "blobs"
     if place.parent != home and not cached:
         raise UsageError(f"{path} leads out of its folder, to {place}; put the file itself there")

@@ -17,6 +17,7 @@ from lengthwise.models.architecture import Interface
 from lengthwise.models.network import GivenNetwork, ModuleNetwork, check_network
 from lengthwise.models.placed import placed
 from lengthwise.models.transformer import Transformer
+from lengthwise.reading import place_of
 from lengthwise.registry import thing_in_file
 from lengthwise.seeds import Floats, Ints
 from lengthwise.subjects.hub import HubSubject
@@ -174,7 +175,7 @@ def open_python(spec: str) -> Subject:
         except UsageError:
             raise
         except Exception as error:
-            place = str(Path(path).resolve())
+            place = str(place_of(path))
             raise UsageError(f"{path}, line {line_of(error, place)}: {name}() failed, {said(error)}") from error
     found = subject_of_object(thing, f"{Path(path).name}::{name}")
     found.files = lambda: {Path(path).name: sha256(Path(path))}
