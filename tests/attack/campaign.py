@@ -86,6 +86,7 @@ def run(one: Invocation) -> Outcome:
             output.seek(0)
             text = output.read(1 << 20).decode("utf-8", errors="replace")
         code = os.waitstatus_to_exitcode(status)
+        told = told or "--quiet" in one.arguments  # it was asked to tell nothing, and has to end at Ctrl-C
         return Outcome(_fault(code, text, stopped, told, served), code, seconds, text)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

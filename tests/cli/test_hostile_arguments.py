@@ -273,3 +273,8 @@ def test_a_model_of_a_user_that_fails_later(cli, tmp_path: Path, name: str, said
     words = ["measure", f"own.py::{name}", "--task", "copy_unique", "--sizes", "2,40", "--items", "2", "--quiet"]
     answer = refused(cli(*words))
     assert f"own.py::{name} failed" in answer and said in answer and "(line " in answer
+
+
+@pytest.mark.parametrize("arguments", ["train sort --position=--", "inspect run --probes=--", "check sort --regex=--"])
+def test_two_dashes_are_no_value(cli, arguments: str) -> None:
+    assert "needs a value" in refused(cli(*arguments.split(" ")))

@@ -291,3 +291,8 @@ def test_smollm2(tmp_path):
     tokens = torch.randint(49152, (2, 40), generator=torch.Generator().manual_seed(1))
     expected = output(model, tokens).double()
     assert (run(anatomy, tokens).output - expected).abs().max() <= 1e-3 * expected.abs().max()
+
+
+def test_a_model_without_layers_is_refused():
+    with pytest.raises(UsageError, match="no layers"):
+        anatomy_of_huggingface(transformers.GPT2Model(transformers.GPT2Config(**{**GPT2, "n_layer": 0})))

@@ -61,6 +61,12 @@ class Parser(argparse.ArgumentParser):
         names = [f"[{place.metavar}]" if place.nargs == "?" else str(place.metavar) for place in places]
         self.usage = " ".join(["%(prog)s", *names, "[options]"])
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """`--option=--` has no value: argparse takes the dashes for the mark that ends options, and makes it a list."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected one argument")
+        return super()._get_values(action, arg_strings)  # pyright: ignore[reportAttributeAccessIssue]
+
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments: "):
             message = self._unknown(next(iter(message.removeprefix("unrecognized arguments: ").split()), ""))

@@ -100,6 +100,8 @@ def anatomy_of_huggingface(model: Any, name: str = "the model", dtype: torch.dty
         rotary = model.base_model.rotary_emb
         layout = anatomy_of_neox if config.model_type == "gpt_neox" else anatomy_of_llama
         anatomy = layout(config, weights, rotary.inv_freq, float(rotary.attention_scaling))
+    if not anatomy.blocks:
+        raise UsageError(f"{name} has no layers; its config must describe at least one")
     check_finite(anatomy)
     return dataclasses.replace(anatomy, parameters=parameters)
 
