@@ -278,3 +278,13 @@ def test_a_model_of_a_user_that_fails_later(cli, tmp_path: Path, name: str, said
 @pytest.mark.parametrize("arguments", ["train sort --position=--", "inspect run --probes=--", "check sort --regex=--"])
 def test_two_dashes_are_no_value(cli, arguments: str) -> None:
     assert "needs a value" in refused(cli(*arguments.split(" ")))
+
+
+@pytest.mark.parametrize("option", ["weight-decay", "clip", "rate"])
+@pytest.mark.parametrize("value", ["inf", "nan", HUGE])
+def test_settings_of_training_are_numbers(cli, option: str, value: str) -> None:
+    refused(cli("train", "sort", f"--{option}={value}"))
+
+
+def test_a_matrix_that_no_machine_holds(cli) -> None:
+    assert "--yes" in refused(cli("particles", "--d", "1000000", "--frames", "2", "--value", "negative"))

@@ -383,7 +383,7 @@ def _nearest_to_zero(x: Floats) -> Floats:
     n, d = x.shape
     matrix = np.vstack([x.T, np.ones(n)])
     try:
-        found, _ = nnls(matrix, np.eye(d + 1)[d], maxiter=max(300, 30 * n))
+        found, _ = nnls(matrix, np.eye(1, d + 1, d)[0], maxiter=max(300, 30 * n))
     except RuntimeError:  # it gave up: equal weights prove something all the same
         found = np.ones(n)
     total = found.sum()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from lengthwise.geometry.particles.comparison import compare
 from lengthwise.geometry.particles.integrate import simulate
 from lengthwise.geometry.particles.metastable import find_caps
 from lengthwise.geometry.particles.system import System
-from lengthwise.geometry.particles.theorems import check, wendel
+from lengthwise.geometry.particles.theorems import check, facts_of, wendel
 
 
 def named(claims, name):
@@ -235,3 +236,12 @@ def test_usage_errors():
     path = simulate(System("SA", 1.0), starts.uniform(4, 3, 0, (2,)), [0.0, 0.1])
     with pytest.raises(UsageError):
         compare([], path)
+
+
+def test_many_dimensions_take_no_square_array():
+    points = np.eye(3, 20_000)
+    tracemalloc.start()
+    facts = facts_of(points, System("SA", 1.0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert facts.plain_scores and facts.plain_values and facts.score_norm == 1.0 and peak < 100e6

@@ -17,7 +17,8 @@ from lengthwise.geometry.particles import starts
 from lengthwise.geometry.particles.dynamics import ManyHeads
 from lengthwise.geometry.particles.frequencies import LAWS, FrequencyLaw
 from lengthwise.geometry.particles.kuramoto import Kuramoto
-from lengthwise.geometry.particles.system import System
+from lengthwise.geometry.particles.system import System, norm_of
+from lengthwise.limits import check_reach
 from lengthwise.seeds import Seeds
 
 Facts = tuple[tuple[str, str], ...]
@@ -33,6 +34,7 @@ OF_KURAMOTO, OF_ATTENTION = ("coupling", "frequencies", "width"), ("beta", "head
 
 MOST_NUMBERS = 200_000_000  # coordinates that are kept, 1.6 GB
 MANY_STEPS = 50_000  # some minutes
+_COPIES = 4  # of a matrix that is not the identity: the tensor, its norm and what these need
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,7 @@ def _heads(options: argparse.Namespace, start: np.ndarray, after: Facts, warning
     shown = f"β = {betas[0]:g}" if alike else f"β = {', '.join(f'{beta:g}' for beta in betas)}"
     title = _named(start, f"{kind}, {f'{count} heads, ' if count > 1 else ''}{shown}") + _shaken(options.noise)
     for system in systems:
-        warnings = warnings + _about_steps(system, d, options.time, options.noise)
+        warnings = warnings + _about_steps(system, options.time, options.noise)
     system = systems[0] if count == 1 else ManyHeads(tuple(systems))
     beta = betas[0] if alike else None
     return ParticleSetting(start, system, options.noise, title, (*facts, *after[1:]), warnings, beta)
@@ -184,7 +186,7 @@ def _matrices(
     return [_matrix(text or "identity", name, d, options.seed or 0, head, count) for head, text in enumerate(chosen)]
 
 
-def _about_steps(system: System, d: int, time: float, noise: float) -> list[str]:
+def _about_steps(system: System, time: float, noise: float) -> list[str]:
     """A warning where USA without noise may take very many steps.
 
     Its tokens move at speeds up to |V| e^s, s = beta |Q^T K| the greatest score, and steps cannot be longer than a few
@@ -193,10 +195,7 @@ def _about_steps(system: System, d: int, time: float, noise: float) -> list[str]
     """
     if system.kind == "SA" or noise > 0:
         return []
-    one = torch.eye(d, dtype=torch.float64)
-    query, key, value = (one if matrix is None else matrix for matrix in (system.query, system.key, system.value))
-    score = float(system.beta) * float(torch.linalg.matrix_norm(query.mT @ key, 2))
-    speed = float(torch.linalg.matrix_norm(value, 2))
+    score, speed = float(system.beta) * norm_of(system.scores), norm_of(system.value)
     if not speed or math.log(0.35 * time * speed) + score <= math.log(MANY_STEPS):
         return []
     return [
@@ -287,6 +286,8 @@ def _matrix(chosen: str, name: str, d: int, seed: int, head: int, count: int) ->
     letter = LETTERS[name]
     if chosen == "identity":
         return None, f"{letter} = I" + (": tokens attract each other" if name == "value" else "")
+    if chosen in MATRICES:
+        check_reach(f"a matrix of {d:,} x {d:,} numbers", memory=_COPIES * 8.0 * d * d)
     if chosen == "negative":
         return -np.eye(d), f"{letter} = −I" + (": tokens repel each other" if name == "value" else "")
     if chosen == "random":

@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from lengthwise.geometry.mean_field import growth_rate
 from lengthwise.geometry.particles.dynamics import ManyHeads
-from lengthwise.geometry.particles.system import System
+from lengthwise.geometry.particles.system import System, is_identity
 from lengthwise.geometry.particles.theorems import HERE, LATE_RATE, ONE_CLUSTER, RATE, assumed, check
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Claim, Reference
@@ -118,7 +117,7 @@ def with_noise(claims: Sequence[Claim], system: System | ManyHeads, noise: float
 def noise_onset(system: System | ManyHeads, d: int, noise: float) -> Claim:
     """The noise below which the uniform density of many tokens is unstable."""
     heads = (system,) if isinstance(system, System) else system.heads
-    plain = all(_plain(head, d) for head in heads)
+    plain = all(is_identity(head.scores) and is_identity(head.value) for head in heads)
     rests = (assumed("plain_heads", plain), Assumption("particles.many_tokens"), Assumption("particles.linear"))
     source = Reference(HERE, "noise")
     if not plain:
@@ -126,9 +125,3 @@ def noise_onset(system: System | ManyHeads, d: int, noise: float) -> Claim:
     onset = sum(growth_rate(head.kind, float(head.beta), 1, d) for head in heads) / (d - 1)
     evidence = {"noise": noise, "below": bool(noise < onset)}
     return Claim(NOISE_ONSET, onset, "rad² per unit of time", "predicted", "holds", None, rests, source, evidence)
-
-
-def _plain(head: System, d: int) -> bool:
-    one = np.eye(d)
-    query, key, value = (one if m is None else m.double().numpy() for m in (head.query, head.key, head.value))
-    return bool(np.allclose(query.T @ key, one, atol=1e-12) and np.allclose(value, one, atol=1e-12))

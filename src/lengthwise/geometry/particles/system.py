@@ -83,6 +83,12 @@ class System:
         """Whether Q, K and V were left to be the identity; then the energy cannot fall."""
         return self.query is self.key is self.value is None
 
+    @property
+    def scores(self) -> Tensor | None:
+        """Q^T K in float64; None is the identity, which in many dimensions would be the largest array of all."""
+        query, key = (None if one is None else one.double() for one in (self.query, self.key))
+        return key if query is None else query.mT if key is None else query.mT @ key
+
     def flat(self) -> System:
         """The same system for a batch whose leading dimensions were made one."""
         if isinstance(self.beta, int | float) or self.beta.ndim == 0:
@@ -146,3 +152,16 @@ def kuramoto(angles: Tensor) -> Tensor:
     """
     order = torch.polar(torch.ones_like(angles), angles)
     return (order.mean(-1, keepdim=True) * order.conj()).imag
+
+
+def is_identity(matrix: Tensor | None) -> bool:
+    """Whether a matrix of a system is the identity, as None is."""
+    if matrix is None:
+        return True
+    one = torch.eye(len(matrix), dtype=torch.float64)
+    return torch.allclose(matrix.detach().cpu().double(), one, rtol=0, atol=1e-12)
+
+
+def norm_of(matrix: Tensor | None) -> float:
+    """The spectral norm of a matrix of a system; None is the identity."""
+    return 1.0 if matrix is None else float(torch.linalg.matrix_norm(matrix.detach().cpu().double(), 2))

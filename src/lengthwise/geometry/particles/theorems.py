@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters import Floats, Hemisphere, hemisphere, on_sphere
 from lengthwise.geometry.particles.metastable import WIDEST, find_caps
-from lengthwise.geometry.particles.system import System
+from lengthwise.geometry.particles.system import System, is_identity, norm_of
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Reference
 
@@ -58,8 +58,6 @@ def facts_of(points: ArrayLike, system: System) -> StartFacts:
         raise UsageError(f"theorems are checked for one start [n, d], not for an array of shape {list(x.shape)}")
     if not isinstance(system.beta, int | float) and system.beta.ndim:
         raise UsageError("theorems are checked for one beta, a number, not for a batch of them")
-    query, key, value = (_matrix(part, x.shape[1]) for part in (system.query, system.key, system.value))
-    scores = query.T @ key
     products = x @ x.T
     pairs = products[np.triu_indices(len(x), 1)]
     one_point = bool(np.linalg.norm(x - x[0], axis=1).max() < CLOSE)
@@ -67,9 +65,9 @@ def facts_of(points: ArrayLike, system: System) -> StartFacts:
         points=x,
         kind=system.kind,
         beta=float(system.beta),
-        score_norm=float(np.linalg.norm(scores, 2)),
-        plain_scores=bool(np.allclose(scores, np.eye(len(scores)), atol=1e-12)),
-        plain_values=bool(np.allclose(value, np.eye(len(value)), atol=1e-12)),
+        score_norm=norm_of(system.scores),
+        plain_scores=is_identity(system.scores),
+        plain_values=is_identity(system.value),
         hemisphere=hemisphere(x),
         rank=int(np.linalg.matrix_rank(x, tol=CLOSE)),
         one_point=one_point,
@@ -89,10 +87,6 @@ def wendel(n: int, d: int) -> float:
     if n < 1 or d < 1:
         raise UsageError(f"Wendel's theorem needs n >= 1 and d >= 1, not {n} and {d}")
     return sum(math.comb(n - 1, k) for k in range(min(d, n))) / 2 ** (n - 1)
-
-
-def _matrix(part: Any, d: int) -> Floats:
-    return np.eye(d) if part is None else part.detach().cpu().double().numpy()
 
 
 def _symmetric(x: Floats) -> bool:
