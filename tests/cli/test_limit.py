@@ -87,3 +87,9 @@ def test_two_models_are_compared(cli, tmp_path):
 def test_bad_input_is_one_sentence(cli, call):
     answer = cli("limit", *call)
     assert answer.code == 2 and answer.out == "" and len(answer.err.strip().splitlines()) == 1
+
+
+@pytest.mark.wording
+def test_arithmetic_is_called_exact_only_where_it_is(cli):
+    assert "the arithmetic is exact." in " ".join(cli("limit", "rare_pair", "--mode", "hardmax").out.split())
+    assert "exact where differences" in " ".join(cli("limit", "rare_pair", "--mode", "finite").out.split())

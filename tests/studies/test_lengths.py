@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lengthwise.errors import UnknownName, UsageError
@@ -38,6 +40,29 @@ def test_a_family_has_its_usual_values_or_those_given() -> None:
 def test_what_is_no_family_is_refused(task: str, vary: str | None) -> None:
     with pytest.raises(UsageError):
         family_of(task, vary)
+
+
+OWN = """
+from dataclasses import dataclass
+from lengthwise.tasks.formulations.arctan import ArctanCount
+@dataclass(frozen=True)
+class Mine(ArctanCount):
+    flip: bool = False
+"""
+
+
+def test_settings_that_are_true_or_false_have_no_lengths(tmp_path: Path) -> None:
+    """`bool("false")` is true, so that both values would be one task."""
+    (tmp_path / "mine.py").write_text(OWN)
+    assert len(family_of(f"{tmp_path / 'mine.py'}::Mine", "scale=1,2")[1]) == 2
+    with pytest.raises(UsageError, match="has no setting 'flip' that is a number"):
+        family_of(f"{tmp_path / 'mine.py'}::Mine", "flip=true,false")
+
+
+def test_a_measure_that_a_task_has_not_is_refused() -> None:
+    assert LengthQuestion("f", ("simple_task",), 0.1, "dirichlet").measure == "dirichlet"
+    with pytest.raises(UsageError, match="no setting dirichlet"):
+        LengthQuestion("f", ("simple_task", "arctan_count"), 0.1, "dirichlet")
 
 
 def test_an_unknown_task_is_refused() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.errors import check_numbers
+from lengthwise.probes.errors import check_numbers, with_dirichlet
 from lengthwise.registry import nearest
 from lengthwise.studies.form import Budget
 from lengthwise.studies.spec import Study
@@ -31,6 +31,8 @@ explain(
         "lengths.question": "How long must training be for the {measure} error beyond it to stay below {error:g}?",
         "lengths.bad_vary": "--vary takes a setting of the task and values, such as omega=1,2,4,8, not {text!r}",
         "lengths.no_setting": "{task} has no setting {name!r} that is a number; {near}it has {known}",
+        "lengths.no_dirichlet": "{task} has no setting dirichlet, so its prompts cannot be drawn that way; take the "
+        "measure average or worst",
         "lengths.bad_error": "an error lies strictly between 0 and 1, not {error:g}",
         "lengths.bad_minutes": "the budget is a number of minutes above 0, not {minutes:g}",
         "lengths.few_sizes": "train-length tries {least} training lengths or more in increasing order, such as "
@@ -61,6 +63,9 @@ class LengthQuestion:
         if len(self.sizes) < LEAST or list(self.sizes) != sorted(set(self.sizes)) or self.sizes[0] < 1:
             given = ",".join(map(str, self.sizes)) or "none"
             raise UsageError(sentence("lengths.few_sizes", {"least": LEAST, "sizes": given}))
+        for task in self.tasks if self.measure == "dirichlet" else ():
+            if with_dirichlet(tasks.make(task), 1.0) is None:
+                raise UsageError(sentence("lengths.no_dirichlet", {"task": task}))
 
     def first(self) -> dict[str, int]:
         """How many training lengths each task has at the start."""
@@ -112,7 +117,8 @@ def family_of(spec: str | Mapping[str, Any], vary: str | None) -> tuple[str, tup
         return name, (name_of(task),)
     key, equals, values = vary.partition("=")
     own: Any = task
-    known = [f.name for f in dataclasses.fields(own) if isinstance(getattr(task, f.name), int | float)]
+    values_of = {f.name: getattr(task, f.name) for f in dataclasses.fields(own)}
+    known = [name for name, value in values_of.items() if type(value) in (int, float)]
     if not equals or not values:
         raise UsageError(sentence("lengths.bad_vary", {"text": vary}))
     if key not in known:

@@ -66,7 +66,9 @@ def brute(one: LimitTransformer, other: LimitTransformer, longest: int, error: f
 
 
 @FEW_OR_MANY
-@pytest.mark.parametrize(("mode", "layers"), [("hardmax", 1), ("finite", 1), ("infinite", 1), ("hardmax", 2)])
+@pytest.mark.parametrize(
+    ("mode", "layers"), [("hardmax", 1), ("finite", 1), ("infinite", 1), ("hardmax", 2), ("finite", 2)]
+)
 def test_comparison_agrees_with_all_words(seeds: range, mode: str, layers: int) -> None:
     """Attack: a transformer against one that differs in a single entry, which some pairs show late or never."""
     for seed in seeds:

@@ -114,6 +114,10 @@ BAD_FUNCTIONS = [
         "is not deterministic: from `a` it goes to",
     ),
     ("def step(", "line 1: SyntaxError"),
+    (
+        "def starts(size): return [['a'] * size]\ndef step(state): return ['keep'] if state == ['a'] else None",
+        "keep is",
+    ),
 ]
 
 
@@ -222,6 +226,7 @@ BAD_LINES = [
     ('{"state": 7, "next": "1"}', "line 1: a state must be text or a list"),
     ('{"state": [null], "next": "1"}', "line 1: a column must be a token"),
     ('{"state": "1", "next": "1", "size": 0}', "line 1: the size must be a positive whole number"),
+    ('{"state": "1 0", "next": "1 drop"}', "line 1: the token drop is reserved"),
     ("[" * 100_000, r"line 1: this is not JSON \(it is nested too deeply"),
 ]
 

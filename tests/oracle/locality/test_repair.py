@@ -24,6 +24,8 @@ from lengthwise.oracle.locality.repairs.original import load_broken
 from lengthwise.oracle.locality.repairs.proof import machine_of_sweep
 from lengthwise.oracle.locality.repairs.search import Repair, repair
 from lengthwise.oracle.locality.repairs.shapes import Original, columns, cut, gathered, joined, spread
+from lengthwise.registry import allow_code
+from lengthwise.trust import module_in
 
 LAYOUTS = Path(__file__).parents[2] / "layouts"
 PAGE = (Path(__file__).parents[3] / "docs" / "explanation" / "locality.md").read_text(encoding="utf-8")
@@ -146,6 +148,70 @@ def test_answers_that_change_at_a_larger_size_are_not_called_repaired(
         (tmp_path / f"liar{change}.py").write_text(LIAR.replace("CHANGE", str(change)))
         found = repair(load_broken(str(tmp_path / f"liar{change}.py"), True))
         assert (found.repaired is not None) is repaired
+
+
+NEW_AT = """
+import random
+def draw(size, numbers):
+    return [*(numbers.choice("01" if size < CHANGE else "012") for _ in range(size)), "="]
+def starts(size):
+    return [draw(size, random.Random(f"{size} {number}")) for number in range(40)]
+def step(state):
+    at = state.index("=")
+    written = len(state) - at - 1
+    if written < at:
+        return [*state, "yn"[sum(map(int, state[:written + 1])) % 3 > 0]]
+"""
+LONGER_AT = """
+import itertools
+def starts(size):
+    return ([*bits, "="] for bits in itertools.islice(itertools.product("01", repeat=size), 40))
+def step(state):
+    at = state.index("=")
+    asked = [*state[:at], *("x" * (at // 13))]
+    written = len(state) - at - 1
+    return None if written == len(asked) else [*state, asked[written]]
+"""
+
+
+@pytest.mark.parametrize("text", [NEW_AT.replace("CHANGE", "8"), LONGER_AT])
+def test_what_a_candidate_cannot_write_at_a_larger_size_is_no_repair(
+    small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    """A new letter at a size that is examined, and an answer that outgrows its row at ten times the size."""
+    monkeypatch.setattr(search_module, "encodings", lambda broken: iter(()))
+    (tmp_path / "later.py").write_text(text)
+    found = repair(load_broken(str(tmp_path / "later.py"), True))
+    assert found.needed and found.repaired is None and found.tried > 0
+
+
+def test_a_layout_that_itself_ends_at_some_size_is_repaired(small: None, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(LIAR.replace("CHANGE else 1 - odd", "20 else 1 // 0"))
+    repaired = repair(load_broken(str(tmp_path / "ends.py"), True)).repaired
+    assert repaired is not None and repaired.long is None
+
+
+def test_costs_are_those_of_the_same_first_states(small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Also where a sample of them is examined."""
+    monkeypatch.setattr(original_module, "STARTS", 20)
+    broken = load_broken(str(LAYOUTS / "leftmost_one.py"), True)
+    repaired = repair(broken).repaired
+    assert repaired is not None
+    (tmp_path / "repaired.py").write_text(repaired.source)
+    allow_code(str(tmp_path / "repaired.py"))
+    size, names = repaired.costs[1].size, vars(module_in(str(tmp_path / "repaired.py")))
+    starts = [search_module._begun(names, names["repair"], start) for start in broken.starts(size)]
+    steps = [len(search_module._chain(names["step"], start)) - 1 for start in starts]
+    assert len(starts) == 20 and repaired.costs[1].steps == pytest.approx(sum(steps) / 20)
+
+
+def test_a_layout_may_have_dataclasses_and_know_its_file(small: None, tmp_path: Path) -> None:
+    (tmp_path / "classes.py").write_text(
+        (LAYOUTS / "divisible_by_three.py").read_text()
+        + "\nfrom dataclasses import dataclass\n@dataclass\nclass Kept:\n    text: str = open(__file__).read()\n"
+    )
+    repaired = repair(load_broken(str(tmp_path / "classes.py"), True)).repaired
+    assert repaired is not None
 
 
 def test_a_file_runs_by_itself(small: None, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
-from lengthwise.oracle.locality.thoughts.findings import Findings, cover, examine
+from lengthwise.oracle.locality.thoughts import findings
+from lengthwise.oracle.locality.thoughts.findings import Findings, cover, examine, spread_of
 from lengthwise.oracle.locality.thoughts.reading import Chain, holds_chains, read_chains, splitting, tokenising
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.between import written
@@ -92,6 +93,7 @@ def test_planted_faults_are_all_found_and_none_is_invented(file: Callable[..., s
     by_width = {one.width: one for one in found.by_width}
     assert by_width[1].verdict == "refuted" and by_width[3].verdict == "refuted" and by_width[3].odd == len(FAULTS)
     assert by_width[3].lines is not None and set(by_width[3].lines) & set(FAULTS)
+    assert found.distance is not None and spread_of(found.distance) == 1  # a wrong line could show any distance
 
 
 def test_right_chains_are_consistent_and_nothing_is_named(file: Callable[..., str]) -> None:
@@ -155,7 +157,18 @@ def test_a_test_file_that_contradicts_training_is_named(file: Callable[..., str]
     training = [{"states": states} for states in records("parity_columns", 300, {})]
     tests = [{"states": states} for states in records("parity_columns", 60, {20: 2})]
     gaps = looked_at(file(training), file(tests, "test.jsonl")).gaps
-    assert gaps is not None and gaps.against == ((20, 2),)
+    assert gaps is not None and gaps.against == ((20, 2),) and gaps.contradicted == 1
+
+
+@pytest.mark.wording
+def test_all_places_that_training_contradicts_are_counted(
+    file: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "_NAMED", 10)
+    training = [{"states": ["a b", "a a"]}] * 3
+    gaps = looked_at(file(training), file([{"states": ["a b", "b b"]}] * 15, "test.jsonl")).gaps
+    assert gaps is not None and len(gaps.against) == 10
+    assert gaps.explain()[1].startswith(f"{gaps.contradicted} places") and gaps.contradicted > 10
 
 
 @given(st.lists(st.integers(1, 31), max_size=6))

@@ -32,6 +32,8 @@ explain(
         "limit.one_layer": "One layer",
         "limit.two": "Two layers",
         "limit.exact": "rational and the arithmetic is exact",
+        "limit.exact_finite": "rational and the arithmetic is exact where differences of logits are whole or rounded "
+        "away",
         "limit.floats": "floating-point",
         "limit.logit_margin": "logit margin gamma",
         "limit.hard_predicted": "length from which attention is hard at {bits} bits, by 2^(p/gamma)",
@@ -76,13 +78,14 @@ explain(
 
 def described(model: LimitTransformer, name: str) -> Record:
     """The constants of a limit transformer that apply to it."""
+    exact = "limit.exact_finite" if model.mode == "finite" else "limit.exact"
     about = {
         "layers": sentence("limit.one_layer" if len(model.layers) == 1 else "limit.two"),
         "symbols": len(model.symbols),
         "period": model.period,
         "locality": model.locality,
         "mode": model.mode,
-        "numbers": sentence("limit.exact" if model.exact else "limit.floats"),
+        "numbers": sentence(exact if model.exact else "limit.floats"),
     }
     text, claims, tables = [sentence("limit.about", about)], [], []
     if model.mode == "infinite":

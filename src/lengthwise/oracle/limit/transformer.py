@@ -195,6 +195,8 @@ class LimitTransformer:
         states = model.embeddings[words] + model.positions[np.arange(length) % model.period]
         for layer in model.layers[:-1]:
             states = _through(layer, states, np.arange(length), model)
+            if is_exact(states) and any(isinstance(entry, float) for entry in states.flat):
+                model, states = model.in_floats(), states.astype(float)  # the mode "finite" had weights with roots
         last = _through(model.layers[-1], states, np.array([length - 1]), model)
         return last[:, 0] @ model.readout.T
 

@@ -31,6 +31,9 @@ def state_of(value: Any, where: str = "") -> State:
         raise UsageError(f"{said}a state must be text or a list of tokens or columns, not {str(value)[:40]!r}")
     if not state:
         raise UsageError(f"{said}a state must have at least one column")
+    for token in (KEEP, DROP):
+        if (token,) in state:
+            raise UsageError(f"{said}the token {token} is reserved for keeping or dropping a column; rename it")
     return state
 
 

@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
@@ -61,8 +62,9 @@ original = Original(_step, _starts, _draw)
 """
 USER = """\
 _source = {source}
-_names = {{"__name__": "original_layout"}}
-exec(compile(_source, "original layout", "exec"), _names)
+_layout = sys.modules["original_layout"] = ModuleType("original_layout")
+_layout.__file__ = {file!r}
+exec(compile(_source, "original layout", "exec", dont_inherit=True), _names := vars(_layout))
 original = Original(_names["step"], _names["starts"], _names.get("draw"))
 """
 
@@ -160,7 +162,7 @@ def _of_file(path: str) -> Broken:
     sizes, further = sizes_examined(steps)
     other = own.other and remembered(function_steps(functions, "right"))
     before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
-    source = USER.format(source=_quoted(read_text(name)))
+    source = USER.format(source=_quoted(read_text(name)), file=str(Path(name).resolve()))
     return Broken(name, Original(found["step"], starts, found.get("draw")), sizes, further, steps, before, source)
 
 

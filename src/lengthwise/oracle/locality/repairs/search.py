@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lengthwise.errors import UsageError
+from lengthwise.errors import OutOfReach, UsageError
 from lengthwise.limits import time_limit
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import prove
@@ -53,18 +53,21 @@ explain(
         "repair.before_several": "{n} windows of {r} columns settle every step{scope}.",
         "repair.before_none": "No number of windows settles the steps, for every width that could be judged.",
         "repair.before_unknown": "Whether windows settle the steps is not known.",
-        "repair.none": "Unknown: none of {tried} candidates was settled by fewer windows at the sizes examined. "
+        "repair.none": "Unknown: none of {tried} candidates has the same answers and is settled by fewer windows at "
+        "the sizes examined. "
         "Another layout might be.",
         "repair.proved": "Proved: one window of {r} columns settles every step at every size, if the answers at larger "
-        "sizes are written by the same machine of {states} states; it was compared with the file on {compared:,} "
+        "sizes are written by the same machine ({machine}); it was compared with the file on {compared:,} "
         "states up to size {up_to}.",
+        "repair.one_state": "1 state",
+        "repair.states": "{states} states",
         "repair.consistent": "{windows} every step in the states up to size {up_to}; larger sizes were not proved.",
         "repair.answers": "answers of the repaired layout equal those of the original",
         "repair.answers_said": "Answers: equal to those of the original on all {starts:,} first states examined, up to "
         "size {up_to}.",
         "repair.long": "At size {size}, on {starts} chains: the same windows settle every step, and the answers are "
         "equal.",
-        "repair.no_long": "Larger sizes were not tried: their chains take too long, or starts(size) gives none.",
+        "repair.no_long": "Larger sizes were not tried: their chains take too long, or the layout has none.",
         "repair.tokens": "tokens per state at size {size}",
         "repair.steps": "steps per chain at size {size}",
         "repair.cost": "Cost at size {size}: {before:.1f} → {after:.1f} tokens per state, {steps:.1f} → "
@@ -102,7 +105,8 @@ class Repaired:
     def proof(self) -> str:
         n, r = self.locality.window or (0, 0)
         if self.locality.proof is not None:
-            return sentence("repair.proved", {"r": r, **vars(self)})
+            machine = sentence("repair.one_state" if self.states == 1 else "repair.states", {"states": self.states})
+            return sentence("repair.proved", {"r": r, "machine": machine, **vars(self)})
         windows = sentence("locality.one_settles" if n == 1 else "locality.several_settle", {"n": n, "r": r})
         return sentence("repair.consistent", {"windows": windows[:1].upper() + windows[1:], "up_to": self.up_to})
 
@@ -268,6 +272,13 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
         Path(path).write_text(file_text(broken, made, how, ""), encoding="utf-8")
         allow_code(path)
         names = vars(module_in(path))
+    try:
+        return _examined(broken, made, found, how, names)
+    except UsageError:  # a larger size has what it cannot write
+        return None
+
+
+def _examined(broken: Broken, made: Any, found: SweepFound | bool, how: str, names: dict[str, Any]) -> Repaired | None:
     own = _own(broken, names["step"], lambda start: _begun(names, names["repair"], start))
     sizes, further = sizes_examined(own.steps)
     machine = machine_of_sweep(found.sweep, found.machine) if isinstance(found, SweepFound) else None
@@ -281,10 +292,7 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
         return None
     states = compared = 0
     if isinstance(found, SweepFound) and machine is not None and proof is not None:
-        try:
-            check = compare(machine, steps, [*sizes, *further])
-        except UsageError:
-            return None
+        check = compare(machine, steps, [*sizes, *further])
         states, compared = found.machine.states, check.states
         locality = replace(locality, proof=proof if proof.radius is not None else None, comparison=check)
     if not all(_same(broken, names, size) for size in (*sizes, *further)):
@@ -293,11 +301,10 @@ def _checked(broken: Broken, made: Any, found: SweepFound | bool) -> Repaired | 
     long = _long(broken, names, locality, steps, sizes)
     if long is not None and not long[1]:
         return None
+    begun = [_begun(names, names["repair"], start) for start in broken.starts(sizes[-1])]
     costs = (
         _cost(broken.original.step, broken.starts(sizes[-1]), sizes[-1]),
-        _cost(
-            names["step"], list(itertools.islice(names["starts"](sizes[-1]), len(broken.starts(sizes[-1])))), sizes[-1]
-        ),
+        _cost(names["step"], begun, sizes[-1]),
     )
     first = broken.starts(min(sizes[-1], 3))[-1]
     example = tuple(written(state) for state in _chain(names["step"], _begun(names, made, first))[:_LINES])
@@ -332,17 +339,21 @@ def _answered(broken: Broken, names: dict[str, Any], start: State) -> bool:
 def _long(
     broken: Broken, names: dict[str, Any], locality: Locality, steps: Steps, sizes: Sequence[int]
 ) -> tuple[int, int] | None:
-    """A larger size and how many chains of it were tried: 0 if the windows do not settle them, or an answer differs."""
-    size, (n, r) = LONG * sizes[-1], locality.window or (1, 1)
+    """A larger size and how many chains of it were tried: 0 if the windows do not settle them, an answer differs or
+    none can be written."""
+    size, (n, r), reached = LONG * sizes[-1], locality.window or (1, 1), False
     try:
         with time_limit("the check of a repair", LONG_SECONDS, always=True):
             starts = broken.original.some(size, LONG_STARTS)
-            if not starts:
+            reached = bool([broken.original.final(start) for start in starts])
+            if not reached:
                 return None
             chains = [_chain(names["step"], _begun(names, names["repair"], start)) for start in starts]
             same = all(_answered(broken, names, start) for start in starts)
-    except UsageError:
+    except OutOfReach:
         return None
+    except Exception:  # of the user's layout, or of this file where a larger size has what it cannot write
+        return (size, 0) if reached else None
     moves = [
         [StepMove(one, two, labels_between(one, two), ()) for one, two in itertools.pairwise([*chain, chain[-1]])]
         for chain in chains

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 '''

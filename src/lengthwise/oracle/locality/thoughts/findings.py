@@ -123,7 +123,7 @@ class WidthFound:
 @dataclass(frozen=True)
 class Gaps:
     """Which windows of a test file training lacks. `chains` of `all_chains` need one of them, `lines` of the file would
-    show them all, and `against` are places whose label training contradicts."""
+    show them all, and `against` are the first of the `contradicted` places, whose label training contradicts."""
 
     width: int
     windows: int
@@ -132,12 +132,13 @@ class Gaps:
     all_chains: int
     lines: tuple[int, ...]
     against: tuple[tuple[int, int], ...]
+    contradicted: int = 0
 
     def explain(self) -> list[str]:
         found = [sentence("thoughts.shown", vars(self))]
         if self.against:
-            (line, step), count = self.against[0], len(self.against)
-            found.append(sentence("thoughts.against", {"count": count, "line": line, "step": step}))
+            line, step = self.against[0]
+            found.append(sentence("thoughts.against", {"count": self.contradicted, "line": line, "step": step}))
         if not self.lines:
             return [*found, sentence("thoughts.closed")]
         shown = ", ".join(map(str, self.lines[:10])) + (" …" if len(self.lines) > 10 else "")
@@ -281,6 +282,7 @@ def examine(name: str, chains: Sequence[Chain], tests: Sequence[Chain] = (), dec
     shown = chosen or passes[-1]
     spell = _spelling(together, shown.places)
     sample, lines = (None, []) if decoder else _sample(chains, passes)
+    sound = None if sample is None else _without(sample, chains, chosen)
     by_width = [one.found for one in passes]
     if sample is not None:
         by_width = [_with_several(found, sample, lines) for found in by_width]
@@ -294,7 +296,7 @@ def examine(name: str, chains: Sequence[Chain], tests: Sequence[Chain] = (), dec
         chosen.found.width if chosen else None,
         shown.conflicts(chains, spell),
         len(shown.odd),
-        distance(sample, sizes) if sample is not None else None,
+        distance(sound, sizes) if sound is not None else None,
         len(lines),
         _gaps(shown, together, len(chains)) if tests else None,
     )
@@ -347,6 +349,18 @@ def _sample(chains: Sequence[Chain], passes: Sequence[_Pass]) -> tuple[Steps, Li
     return kept_steps("sample", kept), list(lines.items())
 
 
+def _without(sample: Steps, chains: Sequence[Chain], chosen: _Pass | None) -> Steps:
+    """The sample without the steps that look like faults, which would show distances that no step has."""
+    if chosen is None or not len(chosen.odd):
+        return sample
+    places, odd = chosen.places, chosen.training[chosen.odd]
+    faults = set(zip(places.chain[odd].tolist(), places.step[odd].tolist(), strict=True))
+    moves = (each.move for each in moves_of(chains) if (each.chain, each.step) in faults)
+    wrong = {(move.state, move.after) for move in moves}
+    kept = lambda size: ([m for m in chain if (m.state, m.after) not in wrong] for chain in sample.chains(size))  # noqa: E731
+    return replace(sample, chains=kept)
+
+
 def _with_several(found: WidthFound, sample: Steps, lines: Lines) -> WidthFound:
     """Whether several windows are refuted as well, in the states that were kept whole."""
     if found.verdict != "refuted" or found.width == 1:
@@ -386,9 +400,8 @@ def _gaps(one: _Pass, chains: Sequence[Chain], training: int) -> Gaps:
     against = [(chains[int(places.chain[at])].line, int(places.step[at])) for at in tested[known][:_NAMED].tolist()]
     lacking = len(np.unique(places.chain[tested][missing]))
     lines = tuple(sorted(cover(needs)))
-    return Gaps(
-        width, len(distinct), len(distinct) - len(unseen), lacking, len(chains) - training, lines, tuple(against)
-    )
+    seen = len(distinct) - len(unseen)
+    return Gaps(width, len(distinct), seen, lacking, len(chains) - training, lines, tuple(against), int(known.sum()))
 
 
 def cover(needs: dict[int, set[int]]) -> list[int]:
