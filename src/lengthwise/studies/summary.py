@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthwise.errors import UsageError
-from lengthwise.integrity import sealed
+from lengthwise.integrity import is_sealed, sealed
 from lengthwise.outputs import replace_output
 from lengthwise.reading import read_json_file, read_packed_json
 from lengthwise.records import Record
@@ -71,6 +71,8 @@ def read_summary(path: str | Path) -> StudySummary:
         content = read_packed_json(path) if path.suffix in _PACKED else read_json_file(path)
         if content["schema"] != SCHEMA:
             raise UsageError(f"{path} was written by another version (its schema is {content['schema']}, not {SCHEMA})")
+        if not is_sealed(content):
+            raise UsageError(f"{path} was changed after it was written (its checksum differs); make it again")
         runs = tuple(
             (row["run"], {slug: Record.from_plain(one) for slug, one in row["records"].items()})
             for row in content["runs"]
