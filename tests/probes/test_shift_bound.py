@@ -100,6 +100,17 @@ def test_labels_of_the_target_are_left_alone_with_a_separation():
     assert "shifted.unlabelled" in {assumption.key for assumption in claim.assumptions}
 
 
+def test_a_separation_that_the_samples_refute_is_refused():
+    with pytest.raises(UsageError, match=r"only .* apart"):
+        ask(ShiftBoundProbe("6", "6", items=40, separation=1000.0), subject(), Context(TASK))
+
+
+def test_without_an_attack_no_bound_is_said_to_come_from_one():
+    found = ask(ShiftBoundProbe("8", "6", "sequence", items=40), subject(), Context(TASK))  # of two lengths
+    assert "shift_bound.attacked" not in {claim.key for claim in found.claims}
+    assert [row["constant"] for row in found.table("shift_bound.terms").records()] == ["certified"]
+
+
 @pytest.mark.parametrize(
     ("settings", "context"),
     [
