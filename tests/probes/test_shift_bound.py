@@ -9,6 +9,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import attentions
+from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import make_position
 from lengthwise.probes.probe import Context, ask, probes
@@ -169,6 +170,14 @@ def test_models_that_are_no_functions_of_frequencies_are_refused(wrong):
     model = subject(**wrong)
     with pytest.raises(UsageError):
         measure_ground(model.capability("anatomy"), *sides(model), 0)
+
+
+def test_attention_that_becomes_sharper_anywhere_in_the_items_is_refused(monkeypatch):
+    monkeypatch.setattr(Softmax, "sharpness", lambda _, index: 1.0 + (index >= 70).double())
+    model = subject()
+    measure_ground(model.capability("anatomy"), *sides(model, ("20", "30"), 4), 0)
+    with pytest.raises(UsageError, match="sharper"):
+        measure_ground(model.capability("anatomy"), *sides(model, ("20", "90"), 4), 0)
 
 
 def test_moving_what_two_measures_share_gains_nothing():
