@@ -3,6 +3,7 @@ copied for each invocation."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -138,9 +139,9 @@ def _row_lies(draw: random.Random, index: Path) -> None:
         value = json.dumps(found) if draw.random() < 0.5 or not isinstance(found, str | int | float | None) else found
         value = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
         rows = [row for (row,) in db.execute(f"select rowid from {table}")] or [0]
-        db.execute(
-            f"update or replace {table} set {draw.choice(columns)} = ? where rowid = ?", (value, draw.choice(rows))
-        )
+        change = f"update or replace {table} set {draw.choice(columns)} = ? where rowid = ?"
+        with contextlib.suppress(sqlite3.IntegrityError):  # a column that must have a value keeps it
+            db.execute(change, (value, draw.choice(rows)))
     db.close()
 
 

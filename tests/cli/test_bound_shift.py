@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from lengthwise.probes.probe import Context
+from lengthwise.probes.shift_bound.samples import drawn_side
 from lengthwise.records import Record
+from lengthwise.subjects.open import open_subject
 from small_gguf import small_llama
 from small_hub import small_gpt2
 from small_runs import trained
@@ -54,6 +57,18 @@ def test_a_task_and_a_level(cli, given, name, tmp_path):
     assert {claim.key for claim in found.claims} >= KEYS and found.claim("shift_bound.fresh_error").value <= 1
     assert (tmp_path / "terms.svg").read_text().startswith("<svg")
     assert "shift_bound.certified" in (tmp_path / "page.html").read_text()
+
+
+def test_a_file_gives_each_of_its_lines_once(cli, given, tmp_path):
+    items, tokens = tmp_path / "items.jsonl", tmp_path / "tokens.jsonl"
+    items.write_text("".join(json.dumps({"input": list(word), "answer": "0"}) + "\n" for word in ("00100", "001", "0")))
+    found = record_of(cli("bound", "shift", given / "run", "--to", items, "--items", 40, "--json", "--quiet"))
+    assert found.claim("shift_bound.target_error").evidence["items"] == 3
+    tokens.write_text('{"tokens": [3, 4, 5, 6, 3, 4]}\n{"tokens": [3, 4]}\n{"tokens": [5, 4, 3]}\n')
+    side = drawn_side(open_subject(given / "hub"), Context(), str(tokens), 40, "target")
+    assert sorted(len(item.tokens) for item in side.items) == [2, 3, 6]
+    items.write_text(items.read_text().splitlines()[0])
+    assert cli("bound", "shift", given / "run", "--to", items).code == 2
 
 
 def test_what_is_missing_is_said_and_vacuous_is_refused_on_request(cli, given):

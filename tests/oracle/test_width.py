@@ -111,7 +111,8 @@ def test_widths() -> None:
     assert shallow.evidence["exponent"] == pytest.approx(10) and deep.evidence["exponent"] == pytest.approx(2.5)
     assert deep.kind == "heuristic" and any(a.key == "width.recalled" for a in deep.assumptions)
     assert deep_width(0.1, 0.3, 2).status == "refused"
-    for bad in (lambda: barron_width(0, 1), lambda: deep_width(0.1, 0, 1)):
+    extreme = (lambda: barron_width(1e-200, 1e200), lambda: barron_error(4, 1e200), lambda: deep_width(0.1, 1e-4, 2))
+    for bad in (lambda: barron_width(0, 1), lambda: deep_width(0.1, 0, 1), *extreme):
         with pytest.raises(UsageError):
             bad()
 

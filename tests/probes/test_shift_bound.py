@@ -9,6 +9,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import attentions
+from lengthwise.models.attention.softmax import Softmax
 from lengthwise.models.transformer import Transformer
 from lengthwise.positions import make_position
 from lengthwise.probes.probe import Context, ask, probes
@@ -100,6 +101,17 @@ def test_labels_of_the_target_are_left_alone_with_a_separation():
     assert "shifted.unlabelled" in {assumption.key for assumption in claim.assumptions}
 
 
+def test_a_separation_that_the_samples_refute_is_refused():
+    with pytest.raises(UsageError, match=r"only .* apart"):
+        ask(ShiftBoundProbe("6", "6", items=40, separation=1000.0), subject(), Context(TASK))
+
+
+def test_without_an_attack_no_bound_is_said_to_come_from_one():
+    found = ask(ShiftBoundProbe("8", "6", "sequence", items=40), subject(), Context(TASK))  # of two lengths
+    assert "shift_bound.attacked" not in {claim.key for claim in found.claims}
+    assert [row["constant"] for row in found.table("shift_bound.terms").records()] == ["certified"]
+
+
 @pytest.mark.parametrize(
     ("settings", "context"),
     [
@@ -158,6 +170,14 @@ def test_models_that_are_no_functions_of_frequencies_are_refused(wrong):
     model = subject(**wrong)
     with pytest.raises(UsageError):
         measure_ground(model.capability("anatomy"), *sides(model), 0)
+
+
+def test_attention_that_becomes_sharper_anywhere_in_the_items_is_refused(monkeypatch):
+    monkeypatch.setattr(Softmax, "sharpness", lambda _, index: 1.0 + (index >= 70).double())
+    model = subject()
+    measure_ground(model.capability("anatomy"), *sides(model, ("20", "30"), 4), 0)
+    with pytest.raises(UsageError, match="sharper"):
+        measure_ground(model.capability("anatomy"), *sides(model, ("20", "90"), 4), 0)
 
 
 def test_moving_what_two_measures_share_gains_nothing():

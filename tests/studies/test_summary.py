@@ -138,6 +138,10 @@ def test_what_is_no_summary_is_named(study: Path, trained_once: Path, tmp_path: 
         (tmp_path / "bad.json").write_text(bad)
         with pytest.raises(UsageError, match=r"bad\.json"):
             read_content(tmp_path / "bad.json")
+    for edited in ({**good, "study": 7}, {**good, "shifts": []}, {k: v for k, v in good.items() if k != "sha256"}):
+        (tmp_path / "bad.json").write_text(json.dumps(edited))
+        with pytest.raises(UsageError, match=r"bad\.json was changed"):
+            read_summary(tmp_path / "bad.json")
     (tmp_path / "bad.json.gz").write_bytes(b"no gzip")
     with pytest.raises(UsageError, match=r"bad\.json\.gz"):
         read_summary(tmp_path / "bad.json.gz")

@@ -152,6 +152,8 @@ def load_atlas(path: str | Path | None = None) -> Atlas:
     try:
         content = read_packed_json(str(where))
     except UsageError as error:
+        if own is None:  # it may be anything
+            raise
         raise UsageError(f"the atlas is damaged or missing, {error}: {_again(own)}") from None
     if not isinstance(content, dict) or not is_sealed(content):
         raise UsageError(f"the atlas {where} is damaged, its checksum differs: {_again(own)}")

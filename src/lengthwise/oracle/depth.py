@@ -165,7 +165,7 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
     _positive(error=error, constant=constant, radius=radius)
-    value = math.ceil((2 * radius * constant / error) ** 2)
+    value = math.ceil(_moderate(2 * radius * constant / error) ** 2)
     given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists")))
     evidence = {"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"}
     return Claim("width.enough", value, "units", "proved", "holds", None, given, BARRON, evidence)
@@ -175,7 +175,7 @@ def barron_error(units: int, constant: float, radius: float = 1.0) -> list[Claim
     """What `units` units need not exceed: the root mean square error e = 2 r C / sqrt(n), and for answers of 0 and 1
     the share of wrong ones, 4 e². (A wrong answer is off by 1/2 or more, so their share is at most 4 E[(f - y)²].)"""
     _positive(units=units, constant=constant, radius=radius)
-    error = 2 * radius * constant / math.sqrt(units)
+    error = _moderate(2 * radius * constant / math.sqrt(units))
     given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists", "width.no_floor")))
     evidence = {"units": units, "constant": constant, "radius": radius, "formula": "2 r C / sqrt(n)"}
     wrong, answers = 4 * error**2, (*given, Assumption("width.answers"))
@@ -192,6 +192,8 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
     _positive(error=error, smoothness=smoothness, layers=layers)
     applies = smoothness * layers <= 0.5 and error < 1
     power = 1 / (smoothness * layers)
+    if (digits := -power * math.log10(error)) > 300:
+        raise UsageError(f"error^-{power:.4g} has {digits:.3g} digits; give a larger error, smoothness or depth")
     inside = Assumption("width.range", "checked" if applies else "violated")
     given = (inside, Assumption("width.constant"), Assumption("width.recalled"))
     reference = Reference("spectralbarron2025", "rate N^(-s L) for L hidden layers, N^(-s) for one")
@@ -199,6 +201,13 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
     order = f"C · error^-{power:.4g} = C · {error**-power:.3g}, C unknown" if applies else None
     status = "holds" if applies else "refused"
     return Claim("width.deep", order, "units", "heuristic", status, None, given, reference, evidence)
+
+
+def _moderate(value: float) -> float:
+    """A number whose square is one too."""
+    if value > 1e150:
+        raise UsageError(f"constant and radius lead to {value:.3g}, too large to compute with; give smaller ones")
+    return value
 
 
 def _positive(**values: float) -> None:

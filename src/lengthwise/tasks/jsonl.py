@@ -81,9 +81,16 @@ class JsonLines(Task):
         return [f"{self.path}: no item is held out at size {sizes}, so test items of that size were also trained on"]
 
     def sample(self, size: int, draws: Draws) -> Samples:
-        pool, group = self._pools[size], self._items.groups[size]
-        rows = pool[draws.integers(0, len(pool), 1)[:, 0]]
-        inputs, answers = self._items.inputs, self._items.answers
+        pool = self._pools[size]
+        return self._samples(size, pool[draws.integers(0, len(pool), 1)[:, 0]])
+
+    def first(self, most: int) -> dict[int, Samples]:
+        """size → those of the first items of the file that have it, each once and in their order."""
+        groups = self._items.groups.items()
+        return {size: self._samples(size, rows) for size, own in groups if len(rows := own.rows[own.rows < most])}
+
+    def _samples(self, size: int, rows: Ints) -> Samples:
+        inputs, answers, group = self._items.inputs, self._items.answers, self._items.groups[size]
         return Samples(inputs.filled(rows, group.input_width), answers.filled(rows, group.answer_width))
 
     def chance(self, size: int) -> Chance:

@@ -194,6 +194,7 @@ def test_caps_are_found_again():
     inside = np.einsum("id,id->i", points, caps.centres[caps.labels])
     assert inside.min() >= 1 - caps.epsilon
     assert find_caps(points[:1], "SA", 20.0) is None
+    assert find_caps(points, "SA", 1e200) is not None  # whose square is no float
 
 
 def test_alpha_bounds_every_pair_of_the_double_caps():

@@ -107,7 +107,7 @@ def _caps(labels: np.ndarray, centres: Floats, epsilon: float, kind: str, beta: 
     if gamma > 0 and beta > 1:
         decay = 0.5 * _greatest_decay(n, alpha, epsilon, gamma, beta)
         if 8 * epsilon * beta < _LARGEST:
-            shrinks = clock * (2 * n * math.exp(8 * epsilon * beta) + math.e * n * decay * beta**2 / (beta - 1))
+            shrinks = clock * (2 * n * math.exp(8 * epsilon * beta) + math.e * n * decay * beta / (1 - 1 / beta))
     return Caps(
         labels=labels,
         centres=centres,
@@ -135,7 +135,7 @@ def _foreign_weight(n: int, inside: np.ndarray, alpha: float, epsilon: float, ki
 
 def _greatest_decay(n: int, alpha: float, epsilon: float, gamma: float, beta: float) -> float:
     """The bound on lambda of the module's text: the lesser of the two conditions."""
-    share = (beta - 1) * epsilon / (beta**2 * n**2 * math.e)
+    share = (1 - 1 / beta) * epsilon / (beta * n**2 * math.e)
     first = share * _exp((1 - alpha) * beta) * -math.expm1(-gamma * beta)
     return min(first, 1 - alpha - math.log(2 * n**2 / (1 - 8 * epsilon)) / beta - 8 * epsilon)
 

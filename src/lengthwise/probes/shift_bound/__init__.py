@@ -29,8 +29,9 @@ class ShiftBoundProbe(Probe):
     measure    how often each token occurs before a place that is asked for; any two lengths, for models without
                positions
 
-    `items` is how many are drawn from each side, and as many once more to hold the bound against. Labels of the target
-    are used unless `separation` says how far apart inputs with different labels are.
+    `items` is how many are drawn from each side, and as many once more to hold the bound against; a file gives its
+    first lines, each once. Labels of the target are used unless `separation` says how far apart inputs with different
+    labels are.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("anatomy",)

@@ -91,9 +91,9 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
     grounds = grounds_of(probe.metric, subject.capability("anatomy"), source, target, context.seed)
     tried = margins_to_try(source.margins)
     differ = _differ(source, target)
-    bounds = {
-        which: best_bound(which, grounds, source, target, tried, differ, probe) for which in ("certified", "attacked")
-    }
+    grounds = _separated(grounds, differ, probe.separation)
+    known = ("certified", *(["attacked"] if any(ground.attacked for ground in grounds) else []))
+    bounds = {which: best_bound(which, grounds, source, target, tried, differ, probe) for which in known}
     return _record(
         probe,
         bounds,
@@ -116,6 +116,19 @@ def _differ(source: ShiftSide, target: ShiftSide) -> NDArray[np.bool_]:
     numbers = {labels: number for number, labels in enumerate({i.labels for s in (source, target) for i in s.items})}
     one, two = (np.array([numbers[item.labels] for item in side.items]) for side in (source, target))
     return one[:, None] != two[None, :]
+
+
+def _separated(grounds: list[BoundGround], differ: NDArray[np.bool_], separation: float | None) -> list[BoundGround]:
+    """The grounds in which the samples themselves do not refute that different labels are this far apart."""
+    if separation is None or not differ.any():
+        return grounds
+    nearest = [float(ground.distances[differ].min()) for ground in grounds]
+    if max(nearest) < separation:
+        raise UsageError(
+            f"items of the samples with different labels are only {max(nearest):.4g} apart, so inputs with different "
+            f"labels are not {separation:g} or more apart; give a smaller separation, or none"
+        )
+    return [ground for ground, apart in zip(grounds, nearest, strict=True) if apart >= separation]
 
 
 def best_bound(

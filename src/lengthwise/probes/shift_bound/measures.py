@@ -57,8 +57,8 @@ class AskedQuery:
 class MeasureModel:
     """A Transformer of one block, read as a function of a query token and of the shares of the tokens it sees."""
 
-    def __init__(self, anatomy: Anatomy, tokens: Sequence[int]) -> None:
-        _check(anatomy)
+    def __init__(self, anatomy: Anatomy, tokens: Sequence[int], longest: int) -> None:
+        _check(anatomy, longest)
         self.anatomy, self.block, self.tokens = anatomy, anatomy.blocks[0], list(tokens)
         self.embedded = anatomy.embed[torch.tensor(self.tokens)]  # [K, W]
         if anatomy.norm_embed is not None:
@@ -157,11 +157,11 @@ def _weights_of(norm: NormPart | None) -> tuple[Floats | None, Floats | None, bo
     return array(norm.weight), None if norm.bias is None else array(norm.bias), norm.kind == "layer"
 
 
-def _check(anatomy: Anatomy) -> None:
+def _check(anatomy: Anatomy, longest: int) -> None:
     """Refuse a model that is not a function of measures, or of which no constant is known."""
     block, part = anatomy.blocks[0], anatomy.blocks[0].attention
     problem = attention_problem(part)
-    sharpness = part.law.sharpness(torch.arange(64))
+    sharpness = part.law.sharpness(torch.arange(longest))
     uneven = isinstance(sharpness, Tensor) and bool((sharpness != sharpness[0]).any())
     placed = (part.rotary, part.bias, part.scores, anatomy.table) != (None,) * 4
     reasons = (
@@ -192,7 +192,8 @@ def views_of(
 ) -> tuple[MeasureModel, list[AskedQuery], list[View]]:
     """The model as a function of measures, what is asked of each query token, and the view of every item."""
     items = [*source.items, *target.items]
-    model = MeasureModel(anatomy, sorted({token for item in items for token in item.tokens}))
+    longest = max(len(item.tokens) for item in items)
+    model = MeasureModel(anatomy, sorted({token for item in items for token in item.tokens}), longest)
     causal = model.block.attention.causal
     number = {token: place for place, token in enumerate(model.tokens)}
 

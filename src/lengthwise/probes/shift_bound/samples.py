@@ -16,7 +16,7 @@ from lengthwise.limits import MOST_SIZE, whole_number
 from lengthwise.models.forward import run
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.probe import Context
-from lengthwise.probes.shown.inputs import Inputs, inputs_for
+from lengthwise.probes.shown.inputs import Inputs, inputs_for, inputs_of_lines
 from lengthwise.seeds import Floats, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.tasks.ladder import ladder_of
@@ -57,11 +57,13 @@ class ShiftSide:
 
 
 def drawn_side(subject: Subject, context: Context, where: str, items: int, role: str) -> ShiftSide:
-    """Items from a level, from sizes or from a file. Samples of two roles are drawn independently of each other."""
+    """Items from a level or sizes, or the first lines of a file, each once. Two roles draw independently."""
     seed = Seeds(context.seed).key(f"shift bound, {role}") >> 1
     if Path(where).suffix == ".jsonl" or Path(where).is_file():
-        shown = [inputs_for(subject, Context(data=where, items=items, seed=seed), items)]
-        return ShiftSide(Path(where).name, _scored(subject, shown), True)
+        found = _scored(subject, inputs_of_lines(subject, Path(where), items))
+        if len(found) < 2:
+            raise UsageError(f"{where} holds one item, and a sample needs 2 or more")
+        return ShiftSide(Path(where).name, found, True)
     task, sizes = _place(subject, context, where)
     chosen = Seeds(seed).draws("sizes", items=np.arange(items)).integers(0, len(sizes), 1)[:, 0]
     shown = []
@@ -106,7 +108,7 @@ def _scored(subject: Subject, shown: Sequence[Inputs]) -> tuple[AskedItem, ...]:
     found = []
     for inputs in shown:
         if inputs.targets is None:
-            raise UsageError(f"the answers are not known for {inputs.described}, or is numbers; no error is counted")
+            raise UsageError(f"no error can be counted in {inputs.described}: their answers are unknown, or numbers")
         at_once = max(1, _CELLS // (inputs.tokens.shape[1] * anatomy.width))
         for tokens, targets in zip(inputs.tokens.split(at_once), inputs.targets.split(at_once), strict=True):
             found += _items(anatomy, tokens, targets)

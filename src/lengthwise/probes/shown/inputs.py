@@ -27,8 +27,8 @@ from lengthwise.seeds import Ints, Seeds
 from lengthwise.subjects.subject import Subject
 from lengthwise.subjects.symbols import MappedAnswers
 from lengthwise.subjects.tokenizer import TextTokenizer
-from lengthwise.tasks import tasks
 from lengthwise.tasks.batch import NOTHING, Batch, Samples, pack
+from lengthwise.tasks.jsonl import JsonLines
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 from lengthwise.text import TITLE, built_in_parts
@@ -96,6 +96,20 @@ def inputs_for(subject: Subject, wanted: Context, usual: int, longest: int = LON
     if found.tokens.shape[1] < 2:
         raise UsageError("the inputs have one token each, and what is measured lies between tokens; two are needed")
     return found
+
+
+def inputs_of_lines(subject: Subject, path: Path, most: int) -> list[Inputs]:
+    """The first lines of a file, each once: items of the run's task by size, tokens and texts by length."""
+    shown = Shown(subject)
+    tokens = "tokens" in _lines(path, 1)[0][1]
+    if not tokens and shown.task is not None:
+        drawn = JsonLines(str(path)).first(most)
+        return [_as_read(shown, shown.task, path, size, samples) for size, samples in sorted(drawn.items())]
+    rows = _token_rows(path, most) if tokens else _text_rows(shown, path, most, room_for(shown.anatomy, LONGEST))
+    alike: dict[int, list[list[int]]] = {}
+    for row in rows:
+        alike.setdefault(len(row), []).append(row)
+    return [_next_tokens(shown, _from_rows(path, own, f"lines of {n} tokens")) for n, own in sorted(alike.items())]
 
 
 def room_for(anatomy: Anatomy, most: int) -> int:
@@ -182,33 +196,35 @@ def _refuse_symbols(task: Task, why: str) -> None:
 
 def _from_file(shown: Shown, path: Path, size: int | None, items: int, seed: int, longest: int) -> Inputs:
     if "tokens" in _lines(path, 1)[0][1]:
-        rows = [whole_numbers(line.get("tokens"), where) for where, line in _lines(path, items)]
-        return _next_tokens(shown, _from_rows(path, rows, "lists of tokens"))
+        return _next_tokens(shown, _from_rows(path, _token_rows(path, items), "lists of tokens"))
     if shown.task is not None:
         return _from_items(shown, shown.task, path, size, items, seed)
-    if shown.lost:
-        raise UsageError(f'{shown.lost}, so the texts of {path} cannot be read; lines {{"tokens": [3, 1, 2]}} can')
     return _from_texts(shown, path, items, room_for(shown.anatomy, longest))
 
 
 def _from_items(shown: Shown, own: Task, path: Path, size: int | None, items: int, seed: int) -> Inputs:
     """A file's items, their symbols turned into those of the run's task."""
-    task = tasks.make({"name": "jsonl", "path": str(path)})
+    task = JsonLines(str(path))
+    if size is None:
+        known = task.sizes(1, 1_000_000)
+        near = [s for s in known if shown.train_size is None or s <= shown.train_size]
+        size = near[-1] if near else known[0]
+    return _as_read(shown, own, path, size, task.draw(size, seed, range(items), "test"))
+
+
+def _as_read(shown: Shown, own: Task, path: Path, size: int, drawn: Samples) -> Inputs:
+    """Items of one size of a file as the model reads them, in the symbols of its own task."""
+    task = JsonLines(str(path))
     strange = [symbol for symbol in task.symbols if symbol not in own.symbols]
     if strange:
         raise UsageError(
             f"{path} holds the symbol {strange[0]!r}, which is not one of those that the model was trained on "
             f"({name_of(own)})"
         )
-    if size is None:
-        known = task.sizes(1, 1_000_000)
-        near = [s for s in known if shown.train_size is None or s <= shown.train_size]
-        size = near[-1] if near else known[0]
     number = np.array([own.symbols.index(symbol) for symbol in task.symbols])
-    drawn = task.draw(size, seed, range(items), "test")
     samples = Samples(_renamed(drawn.prompts, number), _renamed(drawn.answers, number))  # pyright: ignore
     batch = pack(samples, task.readout, shown.causal)
-    described = f"{items} items of size {size} drawn from {path}"
+    described = f"{len(drawn.prompts)} items of size {size} drawn from {path}"
     return Inputs(torch.from_numpy(batch.inputs), described, own.vocabulary.__getitem__, _targets(own, batch))
 
 
@@ -216,10 +232,15 @@ def _renamed(rows: Ints, number: Ints) -> Ints:
     return np.where(rows == NOTHING, NOTHING, number[np.maximum(rows, 0)])
 
 
-def _from_texts(shown: Shown, path: Path, items: int, longest: int) -> Inputs:
+def _token_rows(path: Path, items: int) -> list[list[int]]:
+    return [whole_numbers(line.get("tokens"), where) for where, line in _lines(path, items)]
+
+
+def _text_rows(shown: Shown, path: Path, items: int, longest: int) -> list[list[int]]:
     """Texts, cut into tokens by the tokenizer that comes with the model."""
-    tokenizer = shown.tokenizer
-    if tokenizer is None:
+    if shown.lost:
+        raise UsageError(f'{shown.lost}, so the texts of {path} cannot be read; lines {{"tokens": [3, 1, 2]}} can')
+    if shown.tokenizer is None:
         raise UsageError(
             f"there is no tokenizer.json with the model to cut the texts of {path} into tokens; lines "
             '{"tokens": [3, 1, 2]} need none'
@@ -229,9 +250,14 @@ def _from_texts(shown: Shown, path: Path, items: int, longest: int) -> Inputs:
         text = next((line[key] for key in ("text", "input") if isinstance(line.get(key), str)), None)
         if text is None:
             raise UsageError(f'{where}: it has neither "tokens", "text" nor "input"; each line needs one of them')
-        rows.append(tokenizer.cut(text)[:longest])
+        rows.append(shown.tokenizer.cut(text)[:longest])
+    return rows
+
+
+def _from_texts(shown: Shown, path: Path, items: int, longest: int) -> Inputs:
+    rows = _text_rows(shown, path, items, longest)
     found = _from_rows(path, rows, f"texts, of each at most {longest} tokens")
-    return _next_tokens(shown, replace(found, names=tokenizer.name))
+    return _next_tokens(shown, replace(found, names=None if shown.tokenizer is None else shown.tokenizer.name))
 
 
 def _from_rows(path: Path, rows: list[list[int]], what: str) -> Inputs:
