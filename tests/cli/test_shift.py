@@ -119,7 +119,7 @@ WRONG = {
     "beyond the alphabet": (["sort", "--from", "3", "--to", "500"], ["no items of size 500"]),
     "unknown metric": (["a.jsonl", "b.jsonl", "--metric", "edti"], ["did you mean 'edit'", "hidden"]),
     "unknown setting": (["a.jsonl", "b.jsonl", "--metric", "ngrams:m=3"], ["no setting 'm'"]),
-    "hidden of nothing": (["a.jsonl", "b.jsonl", "--metric", "hidden:model=no"], ["no holds no config.json"]),
+    "hidden of nothing": (["a.jsonl", "b.jsonl", "--metric", "hidden:model=no"], ["no has no config.json"]),
     "unknown method": (["a.jsonl", "b.jsonl", "--method", "simplx"], ["'simplx'"]),
     "strange words": (["a.jsonl", "other.jsonl", "--metric", "edit"], ["share no token", "the metric `features`"]),
     "no depth": (["other.jsonl", "other.jsonl", "--metric", "contour"], ["neither brackets nor a 'depth'"]),

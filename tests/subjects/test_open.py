@@ -193,5 +193,5 @@ def test_what_is_no_subject_is_one_sentence(tmp_path):
         with pytest.raises(UsageError, match=sentence):
             open_subject(given)
     (tmp_path / "config.json").write_text("[]")
-    with pytest.raises(UsageError, match="holds no object"):
+    with pytest.raises(UsageError, match="does not contain an object"):
         open_subject(tmp_path)
