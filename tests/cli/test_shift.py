@@ -115,7 +115,7 @@ WRONG = {
     "empty file": (["a.jsonl", "empty.jsonl"], ["empty.jsonl is empty"]),
     "one trajectory": (["a.jsonl", "one.jsonl"], ["one.jsonl holds one trajectory", "two or more"]),
     "unknown task": (["srt", "--from", "3", "--to", "4"], ["did you mean 'sort'"]),
-    "unknown size": (["sort", "--from", "3", "--to", "x"], ["range as 5-20", "'x'"]),
+    "unknown size": (["sort", "--from", "3", "--to", "x"], ["range such as 5-20", "'x'"]),
     "beyond the alphabet": (["sort", "--from", "3", "--to", "500"], ["no items of size 500"]),
     "unknown metric": (["a.jsonl", "b.jsonl", "--metric", "edti"], ["did you mean 'edit'", "hidden"]),
     "unknown setting": (["a.jsonl", "b.jsonl", "--metric", "ngrams:m=3"], ["no setting 'm'"]),

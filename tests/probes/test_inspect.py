@@ -152,7 +152,7 @@ def test_bad_choices_are_one_sentence(run_folder, llama_folder, tmp_path):
         lw.inspect(run_folder, probes=["margin"])
     with pytest.raises(UsageError, match=r"there is no .*nowhere"):
         lw.inspect(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="is no model"):
+    with pytest.raises(UsageError, match="is not a model"):
         lw.inspect(tmp_path)
     with pytest.raises(UsageError, match="not a int"):
         lw.inspect(3)
