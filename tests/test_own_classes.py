@@ -114,12 +114,12 @@ BAD = {
     "shape of a bias": (
         positions, ENCODING.replace("expand(-1, self.heads,", "expand(-1, 2 * self.heads,"), "Slope",
         r"mine\.py::Slope does not keep its contract: `bias` gives a tensor of shape \[1, 8, 14, 24\] "
-        r"where \[items or 1, heads, queries, keys\] = \[1, 4, 14, 24\] is wanted$",
+        r"where \[items or 1, heads, queries, keys\] = \[1, 4, 14, 24\] is expected$",
     ),
     "shape of an embedding": (
         positions, ENCODING.replace("bias(self, queries_at, keys_at):", "embed(self, keys_at, queries_at=None):")
         .replace("(queries_at[:", "(keys_at[:"),
-        "Slope", r"`embed` gives a tensor of shape .* where \[items or 1, tokens, width\] = .* is wanted$",
+        "Slope", r"`embed` gives a tensor of shape .* where \[items or 1, tokens, width\] = .* is expected$",
     ),
     "declaration": (
         positions, ENCODING.replace("shift_invariant = True", "shift_invariant = False"), "Slope", "no shift changes",
@@ -133,13 +133,13 @@ BAD = {
     ),
     "shape of weights": (
         attentions, RULE.replace("softmax(dim=-1)", "softmax(dim=-1).mean(dim=1)"), "Sharp",
-        r"`weights` gives a tensor of shape \[2, 12, 12\] where .* = \[2, 3, 12, 12\], is wanted",
+        r"`weights` gives a tensor of shape \[2, 12, 12\] where .* = \[2, 3, 12, 12\], is expected",
     ),
     "rows": (attentions, RULE.replace("dim=-1", "dim=-2"), "Sharp", "sum to 1|finite"),
     "not softmax": (attentions, RULE.replace("fused = False", "fused = True"), "Sharp", "fused = False"),
     "shape of features": (
         attentions, LEARNED_RULE.replace("transpose(1, 2)[..., None]", "transpose(1, 2)"), "Salient",
-        r"`features` gives a tensor of shape \[2, 3, 12\] where \[items, heads, tokens, any number\] = .* is wanted",
+        r"`features` gives a tensor of shape \[2, 3, 12\] where \[items, heads, tokens, any number\] = .* is expected",
     ),
     "a parameter of no use": (
         attentions, LEARNED_RULE.replace("self.sharpness[:, None, None] * ", ""), "Salient", "no gradient reaches the",

@@ -184,7 +184,7 @@ def test_readme_says_what_the_heat_map_shows(maker: dict[str, Any]) -> None:
     assert max(row["reach"] or 0 for row in rows) == 8
     atlas = lw.atlas()
     own = [run for run in atlas.runs if run.task in tasks and run.model == "transformer" and "steps" in run.settings]
-    assert atlas.defaults["steps"] == 1000 and not own and "(1,000\nsteps, one seed)" in README
+    assert atlas.defaults["steps"] == 1000 and not own and "(1,000 steps, one seed)" in " ".join(README.split())
 
 
 def test_the_curve_falls_only_beyond_training(maker: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ class Computing:
 
     def __post_init__(self) -> None:
         if self.device is not None and not _DEVICE.fullmatch(str(self.device)):
-            raise UsageError(f"a device is auto, cpu, cuda, one of several as cuda:1, or mps, not {self.device!r}")
+            raise UsageError(f"a device is auto, cpu, cuda, one of several such as cuda:1, or mps, not {self.device!r}")
         check_precision(self.precision)
 
 

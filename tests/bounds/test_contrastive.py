@@ -185,7 +185,7 @@ def test_one_negative_and_a_constant_encoder_are_at_chance():
     [
         (lambda: block_losses(np.ones((3, 2)), np.ones((3, 2)), 3, 1.0), "need 4 pairs or more"),
         (lambda: block_losses(np.ones((3, 2)), np.ones((4, 2)), 1, 1.0), "one shape"),
-        (lambda: block_losses(np.zeros((3, 2)), np.ones((3, 2)), 1, 1.0), "row 1 is one"),
+        (lambda: block_losses(np.zeros((3, 2)), np.ones((3, 2)), 1, 1.0), "row 1 has length 0"),
         (lambda: block_losses(np.ones((3, 2)), np.full((3, 2), np.nan), 1, 1.0), "finite"),
         (lambda: block_losses(np.ones(3), np.ones(3), 1, 1.0), "pairs, dimensions"),
         (lambda: contrastive_bound(9.0, 10, 1, 1.0), "mean loss must lie between"),

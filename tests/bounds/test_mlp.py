@@ -97,5 +97,5 @@ def test_known_largest_coordinates_sharpen_the_gated_bound():
 
 
 def test_unknown_activation():
-    with pytest.raises(UsageError, match="no slopes are known"):
+    with pytest.raises(UsageError, match=r"slopes of the activation .* are not known"):
         plain_mlp_bound(np.eye(2), np.eye(2), "swish9", Region(1.0))

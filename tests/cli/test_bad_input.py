@@ -119,7 +119,7 @@ OTHERS = {
     "option before the command": (["--json", "tasks"], ["a command comes before options"]),
     "no subject": (["measure"], ["the folder of a run", "GGUF"]),
     "no folder": (["measure", "nowhere"], ["there is no nowhere", "the folder of a run"]),
-    "a folder that is no run": (["measure", "."], [". is no model", "the folder of a run"]),
+    "a folder that is no run": (["measure", "."], [". is not a model", "the folder of a run"]),
     "measure items 0": (["measure", "RUN", "--items", "0"], ["--items must be at least 1, not 0"]),
     "measure size 0": (["measure", "RUN", "--test-size", "0"], ["--test-size must be at least 1, not 0"]),
     "measure size -4": (["measure", "RUN", "--test-size", "-4"], ["--test-size must be at least 1, not -4"]),

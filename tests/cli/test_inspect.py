@@ -43,7 +43,7 @@ def test_bad_input_is_one_sentence(cli, sorting_run, tmp_path, wrong):
     (tmp_path / "weights" / "model.safetensors").unlink()
     calls = {
         "nowhere": (["nowhere"], "there is no nowhere"),
-        "empty": (["empty"], "is no model"),
+        "empty": (["empty"], "is not a model"),
         "weights": (["weights"], "model.safetensors cannot be read"),
         "task": ([sorting_run, "--task", "parity"], "another vocabulary"),
         "page": ([sorting_run, "--page", "no/such/page.html"], "a folder that exists"),

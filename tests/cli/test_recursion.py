@@ -75,7 +75,7 @@ def test_an_own_formulation(cli, tiny) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sizes", "3,x"], "--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not '3,x'"),
+        (["--sizes", "3,x"], "--sizes takes whole numbers separated by commas, such as 10,20,60 or 2-64, not '3,x'"),
         (["--sizes", "0"], "each of --sizes must be at least 1, not 0"),
         (["--sizes", "3", "--test-size", "4"], "--sizes and --test-size both say where to measure"),
         (["--probe", "recursion", "--generate"], "--generate goes with the curve"),

@@ -106,9 +106,9 @@ def test_a_missing_file_is_named(copy: Path, tmp_path: Path) -> None:
     (copy / "README.md").unlink()
     load_model(copy)  # the card is for people
     (copy / "model.safetensors").unlink()
-    assert "holds no model.safetensors" in refused(lambda: load_model(copy))
+    assert "has no model.safetensors" in refused(lambda: load_model(copy))
     (copy / "model.safetensors").mkdir()
-    assert "holds no model.safetensors" in refused(lambda: load_model(copy))
+    assert "has no model.safetensors" in refused(lambda: load_model(copy))
     (copy / "config.json").unlink()
     assert "there is no config.json" in refused(lambda: load_model(copy))
     assert "there is no config.json" in refused(lambda: load_model(tmp_path / "nowhere"))

@@ -146,7 +146,7 @@ def test_a_class_that_no_name_leads_to_is_given_again(tmp_path):
     run = lw.train("parity", model=Gated, folder=tmp_path / "run", **SMALL)
     assert run.plan.plain()["model"] == {"name": "Gated", "unregistered": True, "hidden": 8, "dropout": 0.3}
     for folder in (run.folder, str(run.folder)):
-        with pytest.raises(UsageError, match=r"give it again, as in load_run\(folder, model=...\)"):
+        with pytest.raises(UsageError, match=r"pass it again, as in load_run\(folder, model=...\)"):
             lw.load_run(folder)
     assert same(lw.load_run(run.folder, model=Gated), run)
     with pytest.raises(UsageError, match="is not the one that is stored"):
@@ -237,10 +237,10 @@ def test_probes_of_a_transformer_are_refused_before_training():
 # --- the contract ---------------------------------------------------------------------------------------------------
 
 BAD = {
-    "arguments": (FILE.replace("outputs, hidden", "classes, hidden"), "is to be given outputs, .* no such argument"),
+    "arguments": (FILE.replace("outputs, hidden", "classes, hidden"), "must accept outputs, .* no such argument"),
     "shape": (
         FILE.replace("self.output(states)", "self.output(states[:, -1])"),
-        r"gives a tensor of shape \[3, 7\] where \[items, tokens, outputs\] = \[3, 12, 7\] is wanted",
+        r"gives a tensor of shape \[3, 7\] where \[items, tokens, outputs\] = \[3, 12, 7\] is expected",
     ),
     "no tensor": (FILE.replace("return self.output(states)", "return states, 1"), "gives a tuple where a tensor"),
     "whole numbers": (FILE.replace("(states)", "(states).long()"), "torch.int64 where floating-point"),
@@ -283,7 +283,7 @@ def test_built_in_models_keep_the_contract(model):
 
 
 def test_a_network_given_as_an_object_is_tried_before_training(tmp_path):
-    with pytest.raises(UsageError, match=r"Gated: .* of shape \[3, 6, 5\] where .* \[3, 6, 8\] is wanted"):
+    with pytest.raises(UsageError, match=r"Gated: .* of shape \[3, 6, 5\] where .* \[3, 6, 8\] is expected"):
         lw.train("parity", model=Gated(8, 5), folder=tmp_path / "run", **SMALL)
     with pytest.raises(UsageError, match=r"failed when it was given tokens 0 to 7, .* IndexError"):
         lw.train("parity", model=Gated(5, 8), folder=tmp_path / "run", **SMALL)

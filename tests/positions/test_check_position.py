@@ -62,7 +62,7 @@ class NoNumber(WithShape):
     "encoder,complaint",
     [
         (WholeLength, "when others are read with it"),
-        (WrongShape, r"`bias` gives a tensor of shape \[1, 4, 24, 14\] where .* = \[1, 4, 14, 24\] is wanted"),
+        (WrongShape, r"`bias` gives a tensor of shape \[1, 4, 24, 14\] where .* = \[1, 4, 14, 24\] is expected"),
         (Single, "float64"),
         (NoNumber, "gradient of power is finite"),
     ],

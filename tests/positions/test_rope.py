@@ -120,7 +120,7 @@ def test_dynamic_gives_every_late_query_a_base_of_its_own(spec: str) -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match=r"even head width, and width 14 with 2 heads gives 7; width 16 would do"):
+    with pytest.raises(UsageError, match=r"even head width, and width 14 with 2 heads gives 7; use width 16"):
         make_position("rope").check(Shape(14, 2, 9, 9))
     with pytest.raises(UsageError, match="head width of 4 or more"):
         make_position("rope:scaling=dynamic").check(Shape(4, 2, 9, 9))

@@ -34,7 +34,7 @@ def test_no_certificate_is_given(rule: str) -> None:
         for claim in (certificate.token, certificate.frobenius):
             assert claim.status == "refused" and claim.value is None
             assert any(rule in str(assumption.values) for assumption in claim.assumptions), "it says why"
-    with pytest.raises(UsageError, match=f"no derivative is taken of {rule} attention"):
+    with pytest.raises(UsageError, match=f"only for softmax attention, not for {rule}"):
         lower_bound_near(anatomy, tokens)
     seen = lower_bound(anatomy, 4, attempts=2, steps=2)
     assert seen.kind == "measured" and seen.evidence["by"] == "pair" and seen.value > 0

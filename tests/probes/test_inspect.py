@@ -152,7 +152,7 @@ def test_bad_choices_are_one_sentence(run_folder, llama_folder, tmp_path):
         lw.inspect(run_folder, probes=["margin"])
     with pytest.raises(UsageError, match=r"there is no .*nowhere"):
         lw.inspect(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="is no model"):
+    with pytest.raises(UsageError, match="is not a model"):
         lw.inspect(tmp_path)
     with pytest.raises(UsageError, match="not a int"):
         lw.inspect(3)
@@ -201,7 +201,7 @@ def test_a_lost_task_is_said(run_folder, tmp_path):
     folder = tmp_path / "lost"
     shutil.copytree(run_folder, folder)
     sealed_again(folder, plan={"task": {"name": "gone.py::Task"}, "train_size": 5})
-    assert "the task of the run cannot be had" in inputs(lw.inspect(folder, probes=["margins"]))
+    assert "the task of the run cannot be loaded" in inputs(lw.inspect(folder, probes=["margins"]))
 
 
 def test_the_probe_of_the_page_about_inspecting_works(run_folder, tmp_path):

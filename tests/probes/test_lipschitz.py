@@ -185,7 +185,7 @@ def test_hard_attention_is_refused_with_the_reason():
         assert [row.part for row in refused] == ["block 0 attention", "block 1 attention"]
         assert all(claim.status == "refused" for row in refused for claim in row.claims())
         assert sum(claim.status == "holds" for claim in found.claims()) >= 8, "the other parts are still certified"
-    with pytest.raises(UsageError, match="no derivative"):
+    with pytest.raises(UsageError, match="derivatives are computed only"):
         lower_bound_near(anatomy, tokens_of(anatomy))
     assert lower_bound(anatomy, LENGTH, attempts=4, steps=4).evidence["by"] == "pair"
 

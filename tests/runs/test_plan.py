@@ -161,7 +161,7 @@ def test_there_and_back(name: str) -> None:
 def test_a_task_without_a_name_must_be_given_again() -> None:
     plan = make(task=Nameless(1))
     with pytest.raises(
-        UsageError, match=r"a task object of class Nameless.*give the task again: measure\(run, task=...\)"
+        UsageError, match=r"a task object of class Nameless.*pass the task again: measure\(run, task=...\)"
     ):
         Plan.from_plain(plan.plain())
     assert Plan.from_plain(plan.plain(), Nameless(1)) == plan

@@ -397,7 +397,7 @@ def test_a_task_object_that_nobody_registered(tmp_path: Path) -> None:
     assert run.curve.task == "Mine" and tiny(tmp_path, task=Mine(1)) == run
     assert "its task differs" in refused(lambda: tiny(tmp_path, task=Mine(2)))
     for call in (lambda: load_run(tmp_path), lambda: measure(tmp_path)):
-        assert "give the task again: measure(run, task=...)" in refused(call)
+        assert "pass the task again: measure(run, task=...)" in refused(call)
     assert measure(tmp_path, task=Mine(1)) == run.curve == measure(run)
     assert measure(tmp_path, task="copy_repeat").points == run.curve.points, "the same items under another name"
 

@@ -136,7 +136,7 @@ class _Squared(Fitted):
 
 
 def test_a_metric_that_is_none_is_refused():
-    with pytest.raises(UsageError, match="Squared is no metric: the triangle inequality fails"):
+    with pytest.raises(UsageError, match="Squared is not a metric: the triangle inequality fails"):
         measure_shift(walks([1, 2, 3]), walks([4, 5, 6]), Squared())
 
 

@@ -41,7 +41,12 @@ def test_a_range_has_all_its_sizes():
 
 @pytest.mark.parametrize(
     "sizes, part",
-    [("ten", "range as 5-20"), ("9-3", "goes upwards, as 3-9"), ("-3", "range as 5-20"), (3, "no items of size 3")],
+    [
+        ("ten", "range such as 5-20"),
+        ("9-3", "must go upwards, such as 3-9"),
+        ("-3", "range such as 5-20"),
+        (3, "no items of size 3"),
+    ],
 )
 def test_wrong_sizes_are_told(sizes, part):
     with pytest.raises(UsageError, match=part):

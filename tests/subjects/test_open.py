@@ -189,9 +189,9 @@ def test_a_path_never_runs_code(mine):
 
 
 def test_what_is_no_subject_is_one_sentence(tmp_path):
-    for given, sentence in ((tmp_path / "nowhere", "there is no"), (tmp_path, "is no model"), (3, "not a int")):
+    for given, sentence in ((tmp_path / "nowhere", "there is no"), (tmp_path, "is not a model"), (3, "not a int")):
         with pytest.raises(UsageError, match=sentence):
             open_subject(given)
     (tmp_path / "config.json").write_text("[]")
-    with pytest.raises(UsageError, match="holds no object"):
+    with pytest.raises(UsageError, match="does not contain an object"):
         open_subject(tmp_path)

@@ -280,8 +280,8 @@ SPOILED = {
     "ids that begin alike": ({FIRST: [IDS[SECOND], 22]}, "begin alike"),
     "an id outside the vocabulary": ({FIRST: 25}, "the vocabulary of the model is 0 to 24"),
     "a negative id": ({FIRST: -1}, "the vocabulary of the model is 0 to 24"),
-    "no number": ({FIRST: "5"}, "no whole number"),
-    "no ids": ({FIRST: []}, "no whole number"),
+    "no number": ({FIRST: "5"}, "neither a whole number"),
+    "no ids": ({FIRST: []}, "neither a whole number"),
 }
 
 

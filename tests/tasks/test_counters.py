@@ -161,16 +161,16 @@ def test_brackets_of_many_kinds() -> None:
 @pytest.mark.parametrize(
     ("spec", "prompt", "message"),
     [
-        ("dyck_1", "(]", "']' is none of the brackets ( )"),
+        ("dyck_1", "(]", "']' is not one of the brackets ( )"),
         ("dyck_k", "(]", "no word of the language begins with '( ]'"),
-        ("dyck_k", "(a", "'a' is none of the brackets ( ) [ ]"),
+        ("dyck_k", "(a", "'a' is not one of the brackets ( ) [ ]"),
         ("bounded_dyck_k:depth=1", "(((", "no word of the language begins with '( ('"),
         ("shuffle_2", "([)]]", "no word of the language begins with '( [ ) ] ]'"),
-        ("shuffle_2", "x", "'x' is none of the brackets"),
+        ("shuffle_2", "x", "'x' is not one of the brackets"),
         ("anbn", "aabbb", "no word of the language begins with 'a a b b b'"),
         ("anbncn", "aac", "no word of the language begins with 'a a c'"),
         ("anbncn", "aabc", "no word of the language begins with 'a a b c'"),
-        ("anbn", "ac", "'c' is none of the letters a b"),
+        ("anbn", "ac", "'c' is not one of the letters a b"),
     ],
 )
 def test_prompts_outside_the_language_are_refused(spec: str, prompt: str, message: str) -> None:

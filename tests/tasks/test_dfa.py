@@ -151,7 +151,7 @@ def test_from_json(tmp_path: Path) -> None:
         ({"accepting": ["q7"]}, "accepting names the state 'q7'"),
         ({"transitions": {"even": {"a": "even"}}}, "the state 'even' has no transition for 'b'"),
         ({"transitions": {"even": {"a": "even", "b": "q7"}}}, "'even' leads by 'b' to the state 'q7'"),
-        ({"transitions": {"even": {"a": "even", "b": "even", "c": "even"}}}, "'c', which is no letter"),
+        ({"transitions": {"even": {"a": "even", "b": "even", "c": "even"}}}, "'c', which is not a letter"),
         ({"transitions": {"even": "a"}}, "the transitions of 'even' are an object"),
     ],
 )
@@ -165,7 +165,7 @@ def test_json_errors_name_what_is_wrong(tmp_path: Path, change, message: str) ->
 def test_unreadable_files_are_usage_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         Dfa.from_json(tmp_path / "absent.json")
-    for text, message in (("{", "cannot be read as JSON"), ("[]", "holds no JSON object")):
+    for text, message in (("{", "cannot be read as JSON"), ("[]", "does not contain a JSON object")):
         (tmp_path / "wrong.json").write_text(text)
         with pytest.raises(UsageError, match=message):
             Dfa.from_json(tmp_path / "wrong.json")

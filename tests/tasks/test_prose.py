@@ -130,7 +130,7 @@ def test_own_file(tmp_path: Path) -> None:
             tasks.make(f"prose:path={tmp_path / name}").draw(3, 0, [0])
     with pytest.raises(UsageError, match="1 to 4"):
         tasks.make("prose:order=5")
-    with pytest.raises(UsageError, match="no symbol"):
+    with pytest.raises(UsageError, match="not a symbol"):
         task.solve(["a", "%"])
 
 

@@ -55,10 +55,12 @@ def unit_rows(vectors: Floats, what: str = "an embedding") -> Floats:
     if rows.ndim != 2 or 0 in rows.shape:
         raise UsageError(f"{what} must be a row of a table [pairs, dimensions], not of the shape {list(rows.shape)}")
     if not np.isfinite(rows).all():
-        raise UsageError(f"{what} has finite numbers; row {int(np.argmin(np.isfinite(rows).all(axis=1))) + 1} has not")
+        raise UsageError(
+            f"{what} must have finite numbers; row {int(np.argmin(np.isfinite(rows).all(axis=1))) + 1} does not"
+        )
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if not largest.min() > 0:
-        raise UsageError(f"{what} of length 0 has no direction; row {int(np.argmin(largest)) + 1} is one")
+        raise UsageError(f"{what} of length 0 has no direction; row {int(np.argmin(largest)) + 1} has length 0")
     rows = rows / largest  # so that no square overflows
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

@@ -26,7 +26,7 @@ def completion(parser: Parser) -> None:
     ~/.config/fish/completions/lengthwise.fish`.
     """
     parser.add_argument("shell", type=OneOf("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
-    parser.add("--line TEXT", "print the words that can end this line instead; the script asks so")
+    parser.add("--line TEXT", "print the possible last words of this line instead (used by the script)")
     parser.seed_help = ""
 
 

@@ -71,8 +71,8 @@ explain(
         "advise.only_one": "the task's preset; no other was measured",
         "advise.learned": "measured: {learned} of {runs} runs of similar tasks learned the training range",
         "advise.cells": "measured: {held} of {tasks} {alike} hold (runs: {runs}; 95 % interval {low:.0%}–{high:.0%})",
-        "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can: {held} of {runs} runs "
-        "hold in the {tasks} similar tasks where any does",
+        "advise.seeds_cells": "one of them holds with probability {sure:.0%}, if the task can hold: {held} of {runs} "
+        "runs hold in the {tasks} similar tasks where any does",
         "advise.measure_both": "measure {design} as well: {held} of {tasks} similar tasks hold with it, which is not "
         "clearly less",
         "advise.rules_note": "fixed rules: ALiBi beyond the training size and RoPE within it; attention at temperature "

@@ -117,7 +117,7 @@ def read_inputs(path: str, task: Task) -> UnlabelledInputs:
             sizes[length] = _size_of(task, length, where)
         rows.setdefault(sizes[length], []).append([symbols[word] for word in words])
     if not rows:
-        raise UsageError(f'{path} holds no inputs; a line is written {{"input": "3 1 2"}}')
+        raise UsageError(f'{path} contains no inputs; a line is written {{"input": "3 1 2"}}')
     return UnlabelledInputs(task, {size: np.array(some) for size, some in sorted(rows.items())})
 
 

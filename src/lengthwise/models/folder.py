@@ -78,7 +78,7 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
 def load_weights(model: Network, folder: Path, expected: str, unfit: str = "the weights have another shape") -> None:
     """Put the weights of a folder into a model, if they are those whose SHA-256 is expected."""
     if not (folder / WEIGHTS).is_file():
-        raise UsageError(f"{folder} holds no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
+        raise UsageError(f"{folder} has no {WEIGHTS}; a complete model folder has {CONFIG} and {WEIGHTS}")
     if sha256(folder / WEIGHTS) != expected:
         raise UsageError(
             f"{folder / WEIGHTS} is not the file that was saved (its SHA-256 differs): truncated or changed"

@@ -111,7 +111,7 @@ def load_coordinates(folder: Path) -> dict[str, NDArray[np.float32]]:
     """The coordinates that a run in a form keeps."""
     path = folder / COORDINATES
     if not path.is_file():
-        raise UsageError(f"{folder} holds no {COORDINATES}; only a run trained with a form other than full has one")
+        raise UsageError(f"{folder} has no {COORDINATES}; only a run trained with a form other than full has one")
     try:
         with held_back():
             return {name: value.numpy() for name, value in load_file(path).items()}

@@ -162,7 +162,7 @@ def _index(folder: Path) -> dict[str, str]:
         if not isinstance(name, str) or not _PLAIN.fullmatch(name):
             raise UsageError(
                 f"{folder / INDEX} names the file {str(name)[:80]!r}; weights are read from safetensors files in the "
-                "folder itself, as model-00001-of-00002.safetensors"
+                "folder itself, such as model-00001-of-00002.safetensors"
             )
     return found
 

@@ -147,7 +147,7 @@ def _check_described(folder: Path, place: Path, loader: str) -> None:
 def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
     with open_file(path) as file:
         if file.read(4) != b"GGUF":
-            raise UsageError(f"{path} is not a GGUF file; a folder with config.json and safetensors would do as well")
+            raise UsageError(f"{path} is not a GGUF file; you can also give a folder with config.json and safetensors")
     load = _transformers().AutoModelForCausalLM.from_pretrained
     try:
         import accelerate  # noqa: F401  # transformers asks for it

@@ -100,7 +100,7 @@ def model_class(network: type) -> type[ModuleModel]:
         fields.append((one.name, kind, dataclasses.field(default=one.default)) if default else (one.name, kind))
     if missing := [name for name in _FIXED if name not in {one.name for one in arguments}]:
         raise UsageError(
-            f"the network {network.__name__} is to be given {missing[0]}, the number of {_FIXED[missing[0]]}, and its "
+            f"the network {network.__name__} must accept {missing[0]}, the number of {_FIXED[missing[0]]}, but its "
             "__init__ has no such argument; write __init__(self, vocabulary, outputs)"
         )
     inside = {

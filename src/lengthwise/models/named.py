@@ -129,7 +129,7 @@ def restored_model(stored: Mapping[str, Any], given: Model | None = None) -> Mod
         return restored_settings(Architecture, stored)
     if stored.get("unregistered"):
         raise UsageError(
-            f"the model is of a class {stored['name']} that was given as an object, and no name leads to it; give it "
-            "again, as in load_run(folder, model=...), or name its file in training, as in my.py::Net"
+            f"the model is of a class {stored['name']} that was given as an object and cannot be found by name; pass "
+            "it again, as in load_run(folder, model=...), or name its file in training, as in my.py::Net"
         )
     return models.restore(stored)

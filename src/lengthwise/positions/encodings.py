@@ -287,7 +287,7 @@ class Rope(Position):
         if width % 2:
             raise UsageError(
                 f"RoPE needs an even head width, and width {shape.width} with {shape.heads} heads gives {width}; "
-                f"width {shape.heads * (width + 1)} would do"
+                f"use width {shape.heads * (width + 1)}, for example"
             )
         if not self.turned(width):
             raise UsageError(

@@ -224,8 +224,8 @@ class Plan:
         try:
             if task is None and data["task"].get("unregistered"):
                 raise UsageError(
-                    f"the run was made with a task object of class {data['task']['name']}, which no name leads to; "
-                    "give the task again: measure(run, task=...)"
+                    f"the run was made with a task object of class {data['task']['name']}, which cannot be found by "
+                    "name; pass the task again: measure(run, task=...)"
                 )
             return cls(
                 task=tasks.restore(data["task"]) if task is None else task,

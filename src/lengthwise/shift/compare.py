@@ -38,7 +38,7 @@ def measure_shift(
     to find the noise; `method` is one of `transport.solve`.
     """
     if resamples < LEAST_RESAMPLES:
-        raise UsageError(f"the noise needs {LEAST_RESAMPLES} resamples or more to tell p = 0.05, not {resamples}")
+        raise UsageError(f"the noise needs {LEAST_RESAMPLES} resamples or more to detect p = 0.05, not {resamples}")
     one, two = _samples(first, second)
     made = metrics.make(metric) if isinstance(metric, str) else metric
     placed = ground(made, made.fit(fit_on or one), one, two)

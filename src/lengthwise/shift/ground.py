@@ -106,4 +106,4 @@ def _check_axioms(metric: Metric, fitted: Fitted, first: Sample, second: Sample)
     pool = Sample.of(dict.fromkeys(t for s in some for t in s.trajectories), name="both", glue=first.glue)
     names = [pool.text(index)[:40] for index in range(len(pool.trajectories))]
     if broken := broken_axiom(fitted.distances(pool, pool), names):
-        raise UsageError(f"{type(metric).__name__} is no metric: {broken}")
+        raise UsageError(f"{type(metric).__name__} is not a metric: {broken}")

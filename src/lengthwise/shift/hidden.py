@@ -100,9 +100,7 @@ def _folder(model: str) -> Path:
         return Path(spec.submodule_search_locations[0]) / "model"
     folder = Path(model)
     if not (folder / CONFIG).is_file():
-        raise UsageError(
-            f"{model} holds no config.json; give hidden:model= the folder of a model or of a run, or minilm"
-        )
+        raise UsageError(f"{model} has no config.json; give hidden:model= the folder of a model or of a run, or minilm")
     return folder
 
 

@@ -81,10 +81,10 @@ def _trajectory(task: Task, prompt: tuple[str, ...], answer: tuple[str, ...]) ->
 def _sizes(task: Task, text: str) -> list[int]:
     found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if not found:
-        raise UsageError(f"sizes must be a whole number as 10, or a range as 5-20, not {text!r}")
+        raise UsageError(f"sizes must be a whole number such as 10, or a range such as 5-20, not {text!r}")
     low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
     if low > high:
-        raise UsageError(f"a range of sizes goes upwards, as {high}-{low}, not {text}")
+        raise UsageError(f"a range of sizes must go upwards, such as {high}-{low}, not {text}")
     sizes = task.sizes(low, high)
     if not sizes:
         task.draw(low, 0, [0])  # says which sizes there are
@@ -162,7 +162,7 @@ def _depth(item: Mapping[str, Any]) -> tuple[float, ...] | None:
 def _features(item: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
     features = item.get("features", {})
     if not isinstance(features, dict):
-        raise UsageError(f'features must be numbers by name, as {{"nodes": 12}}, not {json.dumps(features)[:40]}')
+        raise UsageError(f'features must be numbers by name, such as {{"nodes": 12}}, not {json.dumps(features)[:40]}')
     return tuple((name, _number(value, f"the feature {name!r}")) for name, value in sorted(features.items()))
 
 

@@ -167,7 +167,8 @@ def _each(read: Callable[[Mapping[str, Any], str], dict[str, Any]]) -> Callable[
 def _slug(name: Any, key: str) -> str:
     if not isinstance(name, str) or not _SLUG.fullmatch(name):
         raise UsageError(
-            f"the {key} of a study is also a folder name: up to 64 letters, digits and ._+-, as my-study, not {name!r}"
+            f"the {key} of a study is also a folder name: up to 64 letters, digits and ._+-, such as my-study, "
+            f"not {name!r}"
         )
     return name
 
@@ -181,7 +182,9 @@ def _test_size(given: Any, key: str) -> TestSize:
 
 def _exclusion(given: Mapping[str, Any], where: str) -> dict[str, Values]:
     if not given:
-        raise UsageError(f"{where} is empty and would leave out every run; it takes keys as task, position or depth")
+        raise UsageError(
+            f"{where} is empty and would leave out every run; it takes keys such as task, position or depth"
+        )
     return _axes({**PLACE, **MODEL, **TRAINING})(given, where)
 
 
@@ -190,7 +193,7 @@ def _override(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not any(key in given for key in _MATCHED):
         raise UsageError(f"{where} does not say which task or position it is for")
     if not any(key in given for key in _REPLACED):
-        raise UsageError(f"{where} does not say what it replaces, as training = {{ steps = 4000 }}")
+        raise UsageError(f"{where} does not say what it replaces, such as training = {{ steps = 4000 }}")
     readers = {**dict.fromkeys(_MATCHED, _several(str)), **{key: _READERS[key] for key in _REPLACED}}
     return {key: read(given[key], f"{where} {key}") for key, read in readers.items() if key in given}
 

@@ -107,8 +107,8 @@ def plans(study: Study) -> list[Plan]:
         found.setdefault(json.dumps(plan.plain(), sort_keys=True, default=str), plan)
     if study.budget.runs is not None and len(found) > study.budget.runs:
         raise UsageError(
-            f"the study {study.name} has {len(found)} runs and its budget is {study.budget.runs}; fewer seeds or "
-            "values, an exclusion or a larger [budget] runs would do"
+            f"the study {study.name} has {len(found)} runs and its budget is {study.budget.runs}; use fewer "
+            "seeds or values, an exclusion, or a larger [budget] runs"
         )
     return list(found.values())
 

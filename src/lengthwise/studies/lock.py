@@ -32,7 +32,7 @@ def locked(folder: Path, what: str, patience: float = 0.0) -> Iterator[None]:
         began = time.monotonic()
         while not _taken(file, fcntl.LOCK_EX):
             if time.monotonic() - began >= max(patience, _MOMENT):
-                raise UsageError(f"{what} in {folder} is in the hands of {_name(file)}; wait until it ends")
+                raise UsageError(f"{what} in {folder} is in use by {_name(file)}; wait until it ends")
             time.sleep(0.05)
         file.seek(0)
         file.truncate()

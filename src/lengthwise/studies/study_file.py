@@ -136,7 +136,7 @@ def _presets(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         for key in table(keys, f"[{KEY}.{name}]"):
             if key in ("name", KEY):
                 raise UsageError(
-                    f"[{KEY}.{name}] has a key {key!r}; it takes the other keys of a study, as seeds or training"
+                    f"[{KEY}.{name}] has a key {key!r}; it takes the other keys of a study, such as seeds or training"
                 )
     return dict(given)
 

@@ -49,7 +49,7 @@ def write_summary(folder: str | Path, path: str | Path) -> int:
         runs = store.runs("done")
         study, command = store.fact("study") or {}, store.fact("command") or ""
     if not runs:
-        raise UsageError(f"no run of {folder} is finished, so there is nothing to sum up")
+        raise UsageError(f"no run of {folder} is finished, so there is nothing to summarise")
     content = {
         "schema": SCHEMA,
         "study": study,

@@ -64,7 +64,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.username or parts.password:
-            raise UsageError("a key does not belong into an address; put it into an environment variable")
+            raise UsageError("a key does not belong in an address; put it in an environment variable")
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.model:
             raise UsageError(f"a server is given as {SCHEME}:http://host:port/v1,model=NAME, not as {self.url!r}")
         if not (self.timeout > 0 and self.concurrency > 0 and self.tries > 0 and self.wait >= 0):
@@ -292,7 +292,7 @@ class _Connection:
         if fault.unreachable:
             return f"{self.server} cannot be reached: {fault.said}"
         if fault.status in (401, 403):
-            wrong = "does not accept the key in" if self._keyed else "asks for a key; put it into"
+            wrong = "does not accept the key in" if self._keyed else "asks for a key; put it in"
             return f"{self.server} {wrong} the environment variable {self.endpoint.key_env} ({fault.status})"
         if fault.status == 404:
             return f"{self.server} does not have the model {self.endpoint.model!r}, or is not there (404): {fault.said}"

@@ -186,7 +186,7 @@ class HubSubject(Subject):
 
     def _states(self) -> HiddenStates:
         if self.path is None or not self.path.is_dir():
-            raise UsageError(f"hidden states are read from a folder with {CONFIG}, and {self.name} is none")
+            raise UsageError(f"hidden states are read from a folder with {CONFIG}, which {self.name} is not")
         return states_of_huggingface(read_text_model(self.path))
 
     def _completions(self) -> Completions:
@@ -207,11 +207,11 @@ class HubSubject(Subject):
     def _chat_tokenizer(self) -> Any:
         found = None if self.folder is None else chat_tokenizer(self.folder, self.gguf)
         if found is None:
-            raise UsageError(f"{self.path or self.name} holds no tokenizer that transformers can read")
+            raise UsageError(f"{self.path or self.name} has no tokenizer that transformers can read")
         return found
 
     def _tokenizer(self) -> TextTokenizer:
         found = tokenizer_beside(self.folder, self.gguf)
         if found is None:
-            raise UsageError(f"{self.path} holds no tokenizer that transformers can read")
+            raise UsageError(f"{self.path} has no tokenizer that transformers can read")
         return found

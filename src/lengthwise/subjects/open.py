@@ -28,7 +28,7 @@ def open_subject(model: str | Path | Any, tokens: Tokens | None = None) -> Subje
     subject = _opened(model)
     if tokens is not None:
         if not isinstance(subject, HubSubject):
-            raise UsageError(f"a token map is for models of transformers, and {subject.name} is none")
+            raise UsageError(f"a token map is for models of transformers, and {subject.name} is not one")
         subject.tokens = tokens
     return subject
 
@@ -54,7 +54,7 @@ def _only_gguf(folder: Path) -> Path:
     found = sorted(folder.glob("*.gguf"))
     if len(found) != 1:
         raise UsageError(
-            f"{folder} is no model: it holds neither a config.json nor exactly one GGUF file ({len(found)} are there); "
-            "give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
+            f"{folder} is not a model: it has neither a config.json nor exactly one GGUF file ({len(found)} are there)"
+            "; give the folder of a run, a folder with config.json and safetensors, or a GGUF file"
         )
     return found[0]

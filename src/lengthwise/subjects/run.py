@@ -87,7 +87,7 @@ class StoredRun:
         try:
             return tasks.restore(self.stored("plan", "task"))
         except (KeyError, TypeError, ValueError) as error:  # a UsageError is a ValueError
-            raise UsageError(f"the task of the run cannot be had: {error}") from error
+            raise UsageError(f"the task of the run cannot be loaded: {error}") from error
 
     @property
     def train_sizes(self) -> list[int]:
@@ -166,7 +166,7 @@ def is_own(folder: Path) -> bool:
         return True
     config = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
     if not isinstance(config, dict):
-        raise UsageError(f"{folder / CONFIG} is not the config of a model: it holds no object")
+        raise UsageError(f"{folder / CONFIG} is not the config of a model: it does not contain an object")
     return config.get("model_type") == "lengthwise"
 
 
@@ -181,7 +181,7 @@ def open_own(folder: Path) -> OwnSubject:
         record = read_record(folder, PLAN)
         check_files(folder, record, MODEL)
     if record is not None and not isinstance(record.get("plan"), dict):
-        raise UsageError(f"{folder / RUN} is not the record of a run: it holds no plan")
+        raise UsageError(f"{folder / RUN} is not the record of a run: it has no plan")
     run = None if record is None else StoredRun(folder, record)
     return OwnSubject(folder.name or folder.resolve().name, model, folder, run)
 

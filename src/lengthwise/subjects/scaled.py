@@ -30,7 +30,7 @@ def scaled(subject: Subject, scaling: str | RopeScaling, room: float = 0.0) -> S
     if isinstance(subject, OwnSubject):
         return _of_ours(subject, scaling)
     if not isinstance(subject, HubSubject):
-        raise UsageError(f"RoPE is scaled in a run, a Hub folder or a GGUF file, and {subject.name} is none of these")
+        raise UsageError(f"RoPE can be scaled only in a run, a Hub folder or a GGUF file, and not in {subject.name}")
     return subject.reread(lambda model: rescaled(model, scaling, room), str(scaling))
 
 

@@ -115,7 +115,9 @@ class TokenTable(TokenMap):
             return ()
         ids = tuple(value) if isinstance(value, list | tuple) else (value,)
         if not ids or not all(isinstance(one, int) and not isinstance(one, bool) for one in ids):
-            raise UsageError(f"{self.name} gives {symbol!r} the id {value!r}, which is no whole number or list of some")
+            raise UsageError(
+                f"{self.name} gives {symbol!r} the id {value!r}, which is neither a whole number nor a list of them"
+            )
         _check_known(ids, f"{self.name} gives {symbol!r}", model, vocabulary)
         return ids
 
@@ -250,14 +252,14 @@ def token_map(tokens: Tokens, tokenizer: Callable[[], Any]) -> TokenMap:
     if isinstance(tokens, str) and path.endswith(".py"):
         function = thing_in_file(path, wanted or ADAPTER, ADAPTER)
         if not callable(function):
-            raise UsageError(f"{tokens} is no function: an adapter takes a task, a prompt and an answer")
+            raise UsageError(f"{tokens} is not a function: an adapter takes a task, a prompt and an answer")
         return TokenAdapter(f"{Path(path).name}::{wanted or ADAPTER}", function)
     if not Path(tokens).is_file():
         kinds = f"a token map is a JSON file, {TOKENIZER!r}, or a Python file, my.py::{ADAPTER}"
         raise UsageError(f"there is no file {tokens}; {kinds}")
     table = read_json(Path(tokens))
     if not isinstance(table, dict):
-        raise UsageError(f'{tokens} is no token map: it has to hold one object, as {{"{_BOS}": 0, "a": 5}}')
+        raise UsageError(f'{tokens} is not a token map: it must contain one object, such as {{"{_BOS}": 0, "a": 5}}')
     return TokenTable(Path(tokens).name, lambda _: table)
 
 

@@ -188,7 +188,7 @@ class Needle(Haystack):
         sentences, asked = self.read(prompt)
         found = [fact[1] for fact in sentences if len(fact) > 1 and fact[0] == asked]
         if len(found) != 1:
-            raise UsageError(f"the name {asked!r} has {len(found)} codes in the text, where one is wanted")
+            raise UsageError(f"the name {asked!r} has {len(found)} codes in the text instead of one")
         return found
 
     def chance(self, size: int) -> Chance:  # noqa: ARG002

@@ -187,7 +187,9 @@ class Prose(Task):
     def solve(self, prompt: Sequence[str]) -> Sequence[str]:
         """The likeliest symbol at every place, each given the true symbols before it."""
         if unknown := set(prompt) - set(SYMBOLS):
-            raise UsageError(f"{min(unknown)!r} is no symbol of the text; they are the letters a to z and `_`")
+            raise UsageError(
+                f"{min(unknown)!r} is not a symbol of the text; its symbols are the letters a to z and `_`"
+            )
         text = np.array([[*(SYMBOLS.index(symbol) for symbol in prompt), 0]], dtype=np.int64)
         return self.spelled(self.log_probabilities(text)[0].argmax(axis=1))
 

@@ -139,12 +139,15 @@ def _drawn(network: Any, interface: Any, tokens: int) -> Tensor:
 def _wrong_shape(found: Any, wanted: tuple[int, ...]) -> str:
     shape = getattr(found, "shape", None)
     if shape is None:
-        return f"`forward` gives a {type(found).__name__} where a tensor [items, tokens, outputs] is wanted"
+        return f"`forward` gives a {type(found).__name__} where a tensor [items, tokens, outputs] is expected"
     if tuple(shape) != wanted:
         return (
-            f"`forward` gives a tensor of shape {list(shape)} where [items, tokens, outputs] = {list(wanted)} is wanted"
+            f"`forward` gives a tensor of shape {list(shape)} where [items, tokens, outputs] = {list(wanted)} is "
+            "expected"
         )
-    return "" if found.is_floating_point() else f"`forward` gives {found.dtype} where floating-point numbers are wanted"
+    return (
+        "" if found.is_floating_point() else f"`forward` gives {found.dtype} where floating-point numbers are expected"
+    )
 
 
 def _gap(found: Tensor, wanted: Tensor) -> float:

@@ -112,7 +112,7 @@ def _check_shape(name: str, part: Any, meaning: str, wanted: tuple[int, ...]) ->
     given = tuple(getattr(part, "shape", ("no tensor",)))
     first = {wanted[0], 1} if meaning.startswith("items or 1") else {wanted[0]}
     assert given[1:] == wanted[1:] and given[0] in first, (
-        f"`{name}` gives a tensor of shape {list(given)} where [{meaning}] = {list(wanted)} is wanted"
+        f"`{name}` gives a tensor of shape {list(given)} where [{meaning}] = {list(wanted)} is expected"
     )
 
 

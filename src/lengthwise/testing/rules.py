@@ -87,7 +87,7 @@ class _TriedRule:
         if isinstance(sharpness, torch.Tensor):
             assert tuple(sharpness.shape) == (_QUERIES,), (
                 f"`sharpness` gives a tensor of shape {list(sharpness.shape)} where a number, or [queries] = "
-                f"[{_QUERIES}], is wanted"
+                f"[{_QUERIES}], is expected"
             )
             sharpness = sharpness[:, None]
         self.sharpness = sharpness
@@ -104,7 +104,7 @@ class _TriedRule:
             count = len(self.places[tokens])
             assert given.dim() == 4 and tuple(given.shape[:3]) == (2, _HEADS, count), (
                 f"`features` gives a tensor of shape {list(given.shape)} where [items, heads, tokens, any number] = "
-                f"{[2, _HEADS, count, '...']} is wanted"
+                f"{[2, _HEADS, count, '...']} is expected"
             )
         return given
 
@@ -124,7 +124,7 @@ class _TriedRule:
         weights = (self.rule.decoder_weights if self.causal else self.rule.weights)(logits)
         assert tuple(weights.shape) == tuple(logits.shape), (
             f"`weights` gives a tensor of shape {list(weights.shape)} where that of the logits, [items, heads, "
-            f"queries, keys] = {list(logits.shape)}, is wanted"
+            f"queries, keys] = {list(logits.shape)}, is expected"
         )
         return weights
 

@@ -79,7 +79,7 @@ class MatrixCost(Cost):
         if not np.isfinite(values).all():
             raise UsageError("a cost matrix holds finite numbers; this one holds NaN or infinity")
         if values.min() < 0:
-            raise UsageError(f"a cost matrix holds no negative numbers; this one holds {values.min():.4g}")
+            raise UsageError(f"a cost matrix must not contain negative numbers; this one contains {values.min():.4g}")
         self.matrix = values
 
     @property

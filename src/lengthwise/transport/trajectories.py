@@ -91,7 +91,7 @@ class Sample:
         """A sample of these items. Weights are 0 or more and sum to one; without them all items weigh the same."""
         given = list(items)
         if not given:
-            raise UsageError(f"the sample {name} holds no trajectory; it needs one or more")
+            raise UsageError(f"the sample {name} has no trajectory; it needs at least one")
         weighed = _checked_weights(weights, len(given), name)
         kept = np.flatnonzero(weighed > 0)
         places: dict[Trajectory, int] = {}

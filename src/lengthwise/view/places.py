@@ -34,7 +34,7 @@ FolderKind = Literal["run", "study", "home"]
 
 explain(
     {
-        "view.half_written": "This folder holds no plan yet.",
+        "view.half_written": "This folder has no plan yet.",
         "view.no_plan": "The plan of this run cannot be read: {why}",
     }
 )

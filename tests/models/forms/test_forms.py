@@ -114,7 +114,7 @@ def test_a_run_keeps_coordinates_from_which_it_is_rebuilt(spec: str, tmp_path: P
 def test_full_runs_keep_no_coordinates(tmp_path: Path) -> None:
     run = carry_out(plan(), tmp_path / "run")
     assert not (run.folder / COORDINATES).exists()
-    with pytest.raises(UsageError, match="holds no form"):
+    with pytest.raises(UsageError, match="has no form"):
         load_coordinates(run.folder)
     weights = {name: weight.numpy() for name, weight in run.model().state_dict().items()}
     again = rebuilt(run.plan.architecture, run.plan.interface(), Full(), 99, weights)

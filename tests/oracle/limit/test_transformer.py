@@ -144,7 +144,7 @@ def test_examples_say_whether_they_are_exact(name: str) -> None:
 
 
 def test_bad_input_is_one_sentence() -> None:
-    with pytest.raises(UsageError, match="none of them"):
+    with pytest.raises(UsageError, match="not one of them"):
         majority().answer("012")
     with pytest.raises(UsageError, match="at least one symbol"):
         majority().answer("")

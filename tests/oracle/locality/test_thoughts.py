@@ -221,7 +221,7 @@ BAD_LINES = [
     (['{"messages": {"role": "assistant"}}'], "line 1: messages is a list of turns"),
     (['{"messages": [{"role": "assistant", "content": null}]}'], "line 1: the content of a turn is text"),
     ([GOOD, "[" * 100_000], r"line 2: this is not JSON \(it is nested too deeply"),
-    ([], "holds no chain"),
+    ([], "contains no chain"),
 ]
 
 

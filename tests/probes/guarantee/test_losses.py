@@ -142,8 +142,8 @@ def test_a_survey_stops_when_it_has_seen_enough(tmp_path):
 
 
 BAD = {
-    "": "holds no document",
-    "\n\n": "holds no document",
+    "": "contains no document",
+    "\n\n": "contains no document",
     '{"text": "a"}\n{"text": ': "line 2, is not JSON",
     "[1, 2]": "line 1: a line is",
     '{"words": 3}': "line 1: a line is",

@@ -122,7 +122,7 @@ def test_a_word_that_is_no_search_is_refused(word: str, said: str) -> None:
 
 
 def test_a_trace_that_is_no_search_has_no_brackets() -> None:
-    with pytest.raises(UsageError, match=r"^this is no trace of the search: at token 1, .*continues with '3'$"):
+    with pytest.raises(UsageError, match=r"^this is not a trace of the search: at token 1, .*continues with '3'$"):
         made("tree_maze").brackets(MAZE.split(), ["5", "4"])
 
 

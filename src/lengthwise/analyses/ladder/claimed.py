@@ -82,7 +82,7 @@ explain(
         "claimed.bounded": "certified bounds of the risk under shift that are below 1",
         "claimed.bounded_rule": "confirmed if some are below 1 and no measured risk exceeds its bound beyond chance",
         "claimed.supposed": "slopes of the error from training to a level that are steeper than any seen in training",
-        "claimed.supposed_rule": "refuted if there is one: it is a counterexample, and no matter of chance",
+        "claimed.supposed_rule": "refuted if there is one: it is a counterexample and not a matter of chance",
         "claimed.governs": "rank correlation over models of the {quantity} with the increase of the risk beyond "
         "training",
         "claimed.moved": "increase of the risk after an index shift with {first} minus that with {second}",
@@ -91,8 +91,8 @@ explain(
         "claimed.rope": "increase of the risk with rope, {place}",
         "claimed.rope_rule": "confirmed if the interval is below {learned:g}, refuted if it is above",
         "claimed.layers": "fewest layers that reached the deepest nesting that any model reached",
-        "claimed.layers_rule": "a level is reached with 90 % of its tokens right; as no number of layers is proved to "
-        "be needed at bounded depth, what training reached decides neither way",
+        "claimed.layers_rule": "a level is reached when 90 % of its tokens are right; because no number of layers is "
+        "proved to be needed at bounded depth, what training reached decides nothing",
         "claimed.collapse": "different stacks that share a state after the last layer, farthest depth minus training",
         "claimed.collapse_rule": "confirmed if the interval is above {least:g}, refuted if it is below: less than one "
         "pair in a hundred is no collapse",
@@ -105,15 +105,15 @@ explain(
         "claimed.falls_rule": "confirmed if Page's p < 0.05 over problems and encodings and the difference is above 0",
         "claimed.learned": "configurations that learned their range",
         "claimed.learned_rule": (
-            "a configuration that did not learn corroborates nothing; what the others corroborate is asked by "
-            "the other claims, so this count decides nothing by itself"
+            "a configuration that did not learn corroborates nothing; the other claims say what the others "
+            "corroborate, so this count decides nothing by itself"
         ),
         "claimed.rising": "mean rank correlation of risk and W1 over configurations that learned ({metric} metric)",
         "claimed.rising_rule": "confirmed if it exceeds that of 95 % of shuffles of the distances, with {fewest} "
         "configurations or more",
         "claimed.strict": "configurations whose risk falls beyond chance from a nearer to a farther level ({metric} "
         "metric), of those that learned",
-        "claimed.strict_rule": "refuted if there are more than chance gives; no sample confirms a strict order",
+        "claimed.strict_rule": "refuted if there are more than chance would give; no sample confirms a strict order",
         "claimed.not_measured": "this study did not measure it",
         "claimed.offset": (
             "{first} is trained at positions other than those of the input, so it is not the encoding that "

@@ -52,7 +52,7 @@ explain(
         "collapse.rank_unit": "effective rank of the states",
         "collapse.entropy_unit": "share of the largest entropy",
         "collapse.words": "{what} by layer for {task}, in training and at the farthest level.",
-        "collapse.same_way": "states that point the same way (cosine 0.99 or more) are taken for one state",
+        "collapse.same_way": "states that point the same way (cosine 0.99 or more) are counted as one state",
         "collapse.pairs": "pairs of places with one token and different stacks",
         "collapse.shared_change": "shared states after the last layer, farthest depth minus training",
         "collapse.rank_change": "effective rank after the last layer, farthest depth minus training",

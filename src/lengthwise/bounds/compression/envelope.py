@@ -81,7 +81,7 @@ def opened(data: bytes, names: tuple[str, ...]) -> tuple[dict[str, Any], list[by
     """Header and pieces of a message with as many pieces as there are names."""
     body = data[CHECKSUM:]
     if len(data) < CHECKSUM or zlib.crc32(body) != int.from_bytes(data[:CHECKSUM], "little"):
-        raise UsageError(f"{DAMAGED}: its checksum does not fit")
+        raise UsageError(f"{DAMAGED}: its checksum does not match")
     header, at = _unpacked(body)
     if type(header) is not dict:
         raise UsageError(f"{DAMAGED}: its header cannot be read")

@@ -385,7 +385,7 @@ def _read_table(tables: BitReader, count: int, width: int) -> Ints:
     frequencies = np.array([tables.read(width) for _ in range(count - 1)], np.int64)
     last = (1 << width) - int(frequencies.sum())
     if last < 1 or np.any(frequencies < 1):
-        raise UsageError(f"{DAMAGED}: its frequencies do not sum up")
+        raise UsageError(f"{DAMAGED}: its frequencies do not add up")
     return np.append(frequencies, last)
 
 

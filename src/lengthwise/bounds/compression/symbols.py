@@ -27,7 +27,7 @@ from lengthwise.seeds import Floats, Ints
 
 _model = constriction.stream.model  # pyright: ignore[reportAttributeAccessIssue]  # a compiled module
 _stack = constriction.stream.stack  # pyright: ignore[reportAttributeAccessIssue]
-DAMAGED = "this is no message of a model, or it is damaged"
+DAMAGED = "this is not the message of a model, or it is damaged"
 PRECISION = 24
 TOTAL = 1 << PRECISION
 TABLE_WIDTHS = (6, 8, 10, 12, 14, 16, 18, 20)  # bits of a frequency that is sent; three bits say which

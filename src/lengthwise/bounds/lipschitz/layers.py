@@ -81,7 +81,9 @@ SLOPES: dict[str, tuple[float, float]] = {
 def slopes(activation: str) -> tuple[float, float]:
     """The range of the slopes of an activation."""
     if activation not in SLOPES:
-        raise UsageError(f"no slopes are known of the activation {activation!r}; they are of {', '.join(SLOPES)}")
+        raise UsageError(
+            f"the slopes of the activation {activation!r} are not known; those of these are: {', '.join(SLOPES)}"
+        )
     return SLOPES[activation]
 
 

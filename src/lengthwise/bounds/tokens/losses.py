@@ -89,7 +89,7 @@ def joined(parts: Iterable[TokenLosses]) -> TokenLosses:
     """Several stretches of the same data as one."""
     several = list(parts)
     if not several:
-        raise UsageError("there is no loss to join; one stretch of tokens is needed at least")
+        raise UsageError("there is no loss to join; at least one stretch of tokens is needed")
     if len({part.vocabulary for part in several}) > 1:
         raise UsageError("the stretches come from models with different vocabularies")
     columns = (np.concatenate([getattr(part, name) for part in several]) for name in _COLUMNS)

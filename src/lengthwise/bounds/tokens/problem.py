@@ -233,7 +233,7 @@ def make_problem(
     units = len(losses.starts)
     at_hand = units if level == "documents" else len(losses)
     if not at_hand:
-        raise UsageError("there is no loss to make a bound from; one token is needed at least")
+        raise UsageError("there is no loss to compute a bound from; at least one token is needed")
     if population is not None and population < at_hand:
         raise UsageError(f"a sample of {at_hand} {level} cannot come from a population of {population}")
     settings = (len(ALPHAS) + 1 if target == "loss" else 1) * len(inequality.steps(1.0))

@@ -140,7 +140,9 @@ def _draw(task: Task | None, options: argparse.Namespace) -> None:
         return
     if not isinstance(task, Formulation):
         name = options.formulation if task is None else name_of(task)
-        raise UsageError(f"a graph is drawn of a built-in layout of steps, such as parity_columns, and {name} is none")
+        raise UsageError(
+            f"a graph is drawn only for a built-in layout of steps, such as parity_columns, not for {name}"
+        )
     record = graph_record(task, seed=options.seed or 0)
     if options.page is not None:
         write_record_page(RecordPage(record.title, record.text, (), (record,)), Path(options.page))

@@ -20,7 +20,7 @@ _SHOWN = 20  # conflicts that are printed
 explain(
     {
         "thoughts.title": "{name}: {chains:,} chains with {steps:,} steps; steps by {split!r}, tokens by {tokens!r}",
-        "thoughts.as_decoder": "Each step is read from everything before it in its chain, and asked for as a whole.",
+        "thoughts.as_decoder": "Each step is read from everything before it in its chain, and is predicted as a whole.",
         "thoughts.as_steps": "Each step is read from the step before it alone; --decoder reads it from everything "
         "before.",
         "thoughts.none_found": "No two places with the same window of {width} columns differ.",

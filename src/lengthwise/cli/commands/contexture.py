@@ -95,7 +95,7 @@ def _described(options: argparse.Namespace) -> Contexture:
         return _of_run(options, path)
     for option in ("size", "items", "twins"):
         if getattr(options, option) is not None:
-            raise UsageError(f"--{option} goes with the folder of a run, and {path} is none")
+            raise UsageError(f"--{option} goes with the folder of a run, which {path} is not")
     if not path.is_file():
         raise UsageError(f"there is no {path}; give {_KINDS}")
     kind = path.suffix.lower()
@@ -199,4 +199,4 @@ def _json_pair(line: str, where: str) -> tuple[str, str]:
         row: Any = parse_json(line)
         return json.dumps(row["x"], sort_keys=True), json.dumps(row["a"], sort_keys=True)
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f'{where} is no pair; it is written {{"x": ..., "a": ...}}') from error
+        raise UsageError(f'{where} is not a pair; a pair is written {{"x": ..., "a": ...}}') from error

@@ -63,7 +63,7 @@ def in_mode(model: LimitTransformer, mode: str | None, bits: int | None) -> Limi
     if mode not in (None, *get_args(Mode)):
         raise UsageError(f"--mode must be one of {', '.join(get_args(Mode))}, not {mode!r}")
     if bits is not None and model.mode == "infinite":
-        raise UsageError("the mode infinite rounds nothing, so --bits says nothing; add --mode finite")
+        raise UsageError("the mode infinite does not round, so --bits has no effect; add --mode finite")
     return model if bits is None else model.in_mode("finite", bits)
 
 
@@ -73,7 +73,7 @@ def _of_model(options: argparse.Namespace) -> Record:
         raise UsageError(f"--mode goes with a limit transformer, and {options.model} is a trained model")
     if not Path(options.model, RUN).exists():
         raise UsageError(
-            f"{options.model} has no {RUN}: margins are measured of runs; give the folder of one, or a .json file"
+            f"{options.model} has no {RUN}: margins are measured only for runs; give the folder of one, or a .json file"
         )
     from lengthwise.runs.run import ask_run, load_run  # torch
 
@@ -92,7 +92,7 @@ def _sizes(text: str | None, task: Task) -> tuple[int, ...]:
     for part in (text or "").split(",") if text is not None else ():
         found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if not found:
-            raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not {text!r}")
+            raise UsageError(f"--sizes takes whole numbers separated by commas, such as 10,20,60 or 2-64, not {text!r}")
         low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
         sizes.update(task.sizes(low, high))
     if text is not None and not sizes:

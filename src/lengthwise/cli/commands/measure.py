@@ -251,7 +251,7 @@ def _sizes(text: str | None, task: Task, doubled: bool = False) -> tuple[int, ..
         return ()
     ends = [re.fullmatch(r"\s*(-?\d+)\s*(?:-\s*(\d+)\s*)?", part) for part in text.split(",")]
     if not all(ends):
-        raise UsageError(f"--sizes takes whole numbers with commas, as 10,20,60 or 2-64, not {text!r}")
+        raise UsageError(f"--sizes takes whole numbers separated by commas, such as 10,20,60 or 2-64, not {text!r}")
     sizes: set[int] = set()
     for found in filter(None, ends):
         low, high = whole_number(found[1], "a size", MOST_SIZE), found[2]
@@ -279,7 +279,7 @@ def _load(folder: str, task: Task | None) -> Run:
             raise
         if task is None:
             again = f"`lengthwise measure {folder} NEW_PLACE.py::Task`, or --data FILE"
-            lost = f"the task of the run cannot be had: {error}"
+            lost = f"the task of the run cannot be loaded: {error}"
             raise UsageError(f"{lost}; or name the task yourself, as in {again}") from error
         return load_run(folder, task)
 

@@ -33,7 +33,9 @@ def read_numbers(path: Path, option: str = "the command", endings: tuple[str, ..
     except UsageError:
         raise
     except (ValueError, TypeError, OverflowError, EOFError, OSError) as error:
-        raise UsageError(f"{path} is no table of numbers, one row per line and all of one length: {error}") from error
+        raise UsageError(
+            f"{path} is not a table of numbers with one row per line, all of the same length: {error}"
+        ) from error
     if table.ndim != 2 or 0 in table.shape:
         raise UsageError(f"{path} has the shape {list(table.shape)}; {option} takes a table with rows and columns")
     if not np.isfinite(table).all():

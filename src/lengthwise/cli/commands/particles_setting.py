@@ -274,7 +274,7 @@ def _start_from_file(options: argparse.Namespace) -> tuple[np.ndarray, str, list
     if not lengths.min() > 0 or not np.isfinite(lengths).all():
         wrong = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))[0])
         raise UsageError(
-            f"row {wrong + 1} of {path} has length {lengths[wrong]:g}, so it is no direction; leave it out"
+            f"row {wrong + 1} of {path} has length {lengths[wrong]:g}, so it has no direction; leave it out"
         )
     off = int((np.abs(lengths - 1) > 1e-6).sum())
     warnings = [f"{off} of {len(points)} tokens in {path} were no unit vectors and were divided by their length"]

@@ -109,5 +109,5 @@ def _price(text: str | None) -> tuple[float, float] | None:
     try:
         read, write = (number(part) for part in text.split(","))
     except (argparse.ArgumentTypeError, ValueError):
-        raise UsageError(f"--price takes two numbers with a comma, as 0.15,0.6, not {text!r}") from None
+        raise UsageError(f"--price takes two numbers separated by a comma, such as 0.15,0.6, not {text!r}") from None
     return read, write

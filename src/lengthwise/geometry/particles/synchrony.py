@@ -46,7 +46,7 @@ explain(
         "kuramoto.equal": "all frequencies are equal",
         "kuramoto.attractive": "the coupling is above 0",
         "kuramoto.almost_every": "the start is not one of a set of measure zero",
-        "kuramoto.existence": "the state exists; whether this start reaches it is not said",
+        "kuramoto.existence": "the state exists; whether this start reaches it is not part of the claim",
     }
 )
 

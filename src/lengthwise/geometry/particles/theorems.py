@@ -139,7 +139,7 @@ explain(
         "particles.span_3": "the span of the tokens has 3 or more dimensions",
         "particles.d_at_least_n": "d >= n",
         "particles.independent": "the tokens are linearly independent",
-        "particles.abstract": "the theorem is as its abstract says; only the abstract was read",
+        "particles.abstract": "the theorem is as its abstract states it; only the abstract was read",
         "particles.abstract_sa": "it covers SA, which the abstract does not say; see "
         "docs/explanation/theorems-particles.md",
         "particles.half": "from the time at which <x_i, x*> >= 1/2 for the limit x* and all i",

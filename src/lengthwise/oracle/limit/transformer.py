@@ -177,7 +177,7 @@ class LimitTransformer:
         if not len(word):
             raise UsageError("a limit transformer answers a word of at least one symbol, not the empty one")
         if unknown := [symbol for symbol in word if symbol not in self.symbols]:
-            raise UsageError(f"the symbols are {' '.join(self.symbols)}; {unknown[0]!r} is none of them")
+            raise UsageError(f"the symbols are {' '.join(self.symbols)}; {unknown[0]!r} is not one of them")
         return np.array([[self.symbols.index(symbol) for symbol in word]], dtype=np.int64)
 
     def spelled(self, word: Ints) -> tuple[str, ...]:

@@ -45,8 +45,7 @@ explain(
         "changes follow the automaton; a transition of -1 changes the sign.",
         "models.mirrored": "Every letter permutes the states, and reflections follow them in one layer of order "
         "{order} (heads: {heads}, dimensions of the largest: {dimension}).",
-        "models.signs": "Every letter permutes the states, and changes of signs follow them in one layer (heads: "
-        "{heads}).",
+        "models.signs": "Every letter permutes the states, and sign changes follow them in one layer (heads: {heads}).",
         "models.all_regular": "With {order} reflections per token, at least as many as the automaton has states, and "
         "enough layers, every automaton can be followed.",
         "models.many_actions": "Words act on the automaton in too many ways to examine.",

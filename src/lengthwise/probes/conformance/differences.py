@@ -99,7 +99,7 @@ def _server(endpoint: Endpoint, tokenizer: TextTokenizer) -> Callable[[list[int]
         text = tokenizer.text(prompt)
         same = tokenizer.cut(text) == prompt
         if not numbers and not same:
-            raise UsageError("the server takes texts alone, and a stretch of this text is cut into other tokens")
+            raise UsageError("the server accepts only text, and it splits a passage of this text into other tokens")
         try:
             return next_token(endpoint, prompt if numbers else text, len(prompt), _MOST)
         except UsageError as refusal:

@@ -136,7 +136,7 @@ def _text(found: list[MessageOfModel], before: float | None, weights: ModelWeigh
     if before is None:
         headed = isinstance(weights, Predictor)
         why = "is not shown anything it could be asked for" if headed else "has no output head"
-        return (*text, f"There is no loss, as the model {why}: only the length of its description is known.")
+        return (*text, f"There is no loss, because the model {why}: only the length of its description is known.")
     text += (
         "Tokens: the training tokens that a token-level bound would need to be below chance, if the loss on them were "
         "that on the inputs shown. That is a prediction; `lengthwise bound` computes the bound of a model on its data.",

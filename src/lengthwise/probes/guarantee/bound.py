@@ -67,7 +67,7 @@ explain(
             "about tokens: only document bounds are computed"
         ),
         "guarantee.limited": "token bounds cover only the contexts of the first {tokens:,} tokens",
-        "guarantee.last_document_cut": "every document is whole: the last one was cut",
+        "guarantee.last_document_cut": "every document is whole (but the last one was cut)",
     }
 )
 _PAID = Assumption("guarantee.count_paid", "checked")

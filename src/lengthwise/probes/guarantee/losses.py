@@ -112,7 +112,7 @@ def _some(logits: Tensor, targets: Tensor, documents: Ints) -> TokenStatistics:
     log_p, at = logits.log_softmax(dim=-1), targets.to(logits.device)[:, None]
     asked = log_p.gather(1, at)
     if bool(torch.isnan(asked).any()):
-        raise UsageError("the model gives NaN where a probability is wanted; its weights are too large to be run")
+        raise UsageError("the model gives NaN where a probability is expected; its weights are too large to be run")
     p = log_p.exp()
     entropy = torch.special.entr(p).sum(dim=1)
     # A tie counts against the model: those as likely as the token stand before it.

@@ -34,10 +34,10 @@ PARTS = 16  # documents that the built-in text is taken as
 
 explain(
     {
-        "guarantee.stands_in": "the tokens used are the training data of the model, or a uniform sample of them: they "
-        "are not; its loss on its own training data is unknown, and that on the built-in text stands in for it",
-        "guarantee.repeated": "documents are independent of each other: {repeated:,} of {documents:,} ({share:.1%}) "
-        "are the same as an earlier one",
+        "guarantee.stands_in": "the tokens used are the training data of the model, or a uniform sample of them (they "
+        "are not: its loss on its own training data is unknown, and its loss on the built-in text is used instead)",
+        "guarantee.repeated": "documents are independent of each other (but {repeated:,} of {documents:,}, "
+        "{share:.1%}, are the same as an earlier one)",
         "guarantee.independent": "documents are independent of each other (no two are the same)",
         "guarantee.trained_on_file": "the model was trained on the data in {path}, and on nothing else",
         "guarantee.sample_of_tokens": "the data in {path} are a uniform random sample, drawn after training, of the "
@@ -210,7 +210,9 @@ class DocumentFile:
                 whole = False
                 break
         if not documents:
-            raise UsageError(f'{self.path} holds no document; a line is {{"text": "…"}}, {{"tokens": [3, 1]}} or text')
+            raise UsageError(
+                f'{self.path} contains no document; a line is {{"text": "…"}}, {{"tokens": [3, 1]}} or text'
+            )
         if texts and self.cut is None:
             raise UsageError(
                 f"there is no tokenizer with the model to cut the texts of {self.path} into tokens; lines "

@@ -42,7 +42,9 @@ class HorizonProbe(Probe):
         architecture, anatomy = subject.capability("transformer").architecture, subject.capability("anatomy")
         rule = architecture.attention
         if not isinstance(architecture.position, Alibi) or not isinstance(rule, Softmax) or not architecture.causal:
-            raise UsageError(f"a horizon is computed of decoders with alibi and softmax, and {subject.name} is none")
+            raise UsageError(
+                f"a horizon is computed only for decoders with alibi and softmax, and {subject.name} is not one"
+            )
         if architecture.position.share < 1:
             raise UsageError(f"a horizon needs a slope in every head, and {subject.name} has heads without one")
         sharpness = 1 / rule.temperature

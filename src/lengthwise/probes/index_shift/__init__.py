@@ -29,7 +29,7 @@ explain(
         "index_shift.title": "Index shift",
         "index_shift.increase": "increase of the risk when all positions move, mean over {shifts} shifts",
         "index_shift.not_length": "an index shift is not a longer problem: tokens and their distances stay the same",
-        "index_shift.no_position": "the encoding has no positions as far as {missing} of the shifts",
+        "index_shift.no_position": "the encoding has no positions as far out as {missing} of the shifts",
         "index_shift.text": (
             "The same {items} items of the training range with all positions shifted. Each shift reaches as "
             "far as a longer level of the ladder; nothing else changes."

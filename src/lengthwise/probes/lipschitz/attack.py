@@ -173,7 +173,9 @@ def lower_bound_near(
     _check(len(tokens), steps)
     if widening == 0 and not has_derivative(anatomy):
         rule = anatomy.blocks[0].attention.rule
-        raise UsageError(f"no derivative is taken of {rule} attention, of softmax alone; give a widening above 0")
+        raise UsageError(
+            f"derivatives are computed only for softmax attention, not for {rule}; give a widening above 0"
+        )
     at = anatomy.places(tokens.shape[1])
     f, centre = _outputs(anatomy, at), embed(anatomy, tokens, at)
     with drawing(seed, centre.device):

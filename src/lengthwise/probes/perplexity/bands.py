@@ -100,7 +100,7 @@ def _surprises(predictor: Predictor, states: Tensor, targets: Tensor) -> Floats:
         found.append(-log_p.gather(1, wanted)[:, 0].cpu().numpy())
     losses = np.concatenate(found)
     if np.isnan(losses).any():
-        raise UsageError("the model gives NaN where a probability is wanted; its weights are too large to be run")
+        raise UsageError("the model gives NaN where a probability is expected; its weights are too large to be run")
     return losses
 
 

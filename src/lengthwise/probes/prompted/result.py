@@ -239,7 +239,7 @@ def _far(claim: Claim, name: str, bar: str) -> str:
     """A length in words, with the tokens that its prompts have."""
     if claim.value is None:
         why = "guessing does as well" if claim.status == "vacuous" else "the smallest size has no answers"
-        return f"{name}: none can be given, as {why}."
+        return f"{name}: none can be given, because {why}."
     if not claim.value:
         return f"{name}: 0, with less than {bar} at the smallest size already."
     tokens, least = claim.evidence["tokens"], "at least " if claim.evidence["censored"] else ""

@@ -60,7 +60,7 @@ class StepSymbols:
         try:
             return np.array([self._numbers[each] for each in state], dtype=np.int64)
         except KeyError as error:
-            raise UsageError(f"the column {symbol(error.args[0])} is none of the symbols of the task") from None
+            raise UsageError(f"the column {symbol(error.args[0])} is not one of the symbols of the task") from None
 
     def read(self, state: Ints) -> State:
         return tuple(map(self._columns.__getitem__, state.tolist()))

@@ -175,7 +175,8 @@ def _check(anatomy: Anatomy, longest: int) -> None:
     why = next((reason for reason, met in reasons if met), "")
     if why:
         raise UsageError(
-            f"the metric measure is for Transformers of one block without positions, and {anatomy.name} is none: {why}"
+            f"the metric measure is for Transformers of one block without positions, and {anatomy.name} is not "
+            f"one: {why}"
         )
     if anatomy.embed.dtype != torch.float64:
         raise UsageError("certificates are computed from float64 weights, and those of so large a model are float32")

@@ -90,12 +90,14 @@ def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequen
     trained = context.train_size or (None if stored is None else stored.train_size)
     if trained is None:
         raise UsageError(
-            f"the levels of {name_of(task)} begin where training ended, which is not known of {subject.name}; give "
-            "sizes, as 10 or 5-20, or the size it was trained to"
+            f"the levels of {name_of(task)} begin where training ended, which is not known for {subject.name}; give "
+            "sizes, such as 10 or 5-20, or the size it was trained to"
         )
     levels = {level.name: level for level in ladder_of(task, trained)}
     if where not in levels:
-        raise UsageError(f"{where!r} is no level, size or file; the levels of {name_of(task)} are {', '.join(levels)}")
+        raise UsageError(
+            f"{where!r} is not a level, a size or a file; the levels of {name_of(task)} are {', '.join(levels)}"
+        )
     level = levels[where]
     return level.task, level.sizes
 
@@ -108,7 +110,9 @@ def _scored(subject: Subject, shown: Sequence[Inputs]) -> tuple[AskedItem, ...]:
     found = []
     for inputs in shown:
         if inputs.targets is None:
-            raise UsageError(f"no error can be counted in {inputs.described}: their answers are unknown, or numbers")
+            raise UsageError(
+                f"the answers for {inputs.described} are not known or are numbers, so errors cannot be counted"
+            )
         at_once = max(1, _CELLS // (inputs.tokens.shape[1] * anatomy.width))
         for tokens, targets in zip(inputs.tokens.split(at_once), inputs.targets.split(at_once), strict=True):
             found += _items(anatomy, tokens, targets)

@@ -34,7 +34,7 @@ def check_film_tools(gif: bool, video: bool) -> None:
             import PIL.Image  # noqa: F401
         except ImportError:
             raise UsageError(
-                "a film is drawn with Pillow, which is not installed; `pip install 'lengthwise[pdf]'` brings it"
+                "a film is drawn with Pillow, which is not installed; `pip install 'lengthwise[pdf]'` installs it"
             ) from None
     if video and shutil.which("ffmpeg") is None:
         raise UsageError("a video is made by ffmpeg, which is not installed; install it, or write a .gif instead")

@@ -32,7 +32,7 @@ explain(
             "{name}: no state is held out at size {sizes}, so test items of that size were also trained on"
         ),
         "layout.more": "{sizes} and {more} more",
-        "layout.class": "a layout that is a class is a task of its own, as in {path}",
+        "layout.class": "a layout that is a class is a task of its own; use {path} as the task",
     }
 )
 

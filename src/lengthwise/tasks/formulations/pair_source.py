@@ -20,11 +20,11 @@ PAIR = '{"state": "1 0 1", "next": "1 1"}'
 explain(
     {
         "layout.two_nexts": "{name}: the state `{state}` has one next state in line {one} and another in line {other}",
-        "layout.unknown_step": "{name} holds no step from `{state}`",
+        "layout.unknown_step": "{name} has no step from `{state}`",
         "layout.kept": "{name}: only the first {kept:,} different states of the file are trained on",
         "layout.no_end": "{name}: no state is its own next state, so a model cannot learn where to stop, and no chain "
         "can be run to its end",
-        "layout.sizes": "{name} holds no chain of size {size} that reaches a finished state; the sizes that have one "
+        "layout.sizes": "{name} has no chain of size {size} that reaches a finished state; the sizes that have one "
         "are {sizes}; longer ones need a second file, as in layout:path={name},test=longer.jsonl",
     }
 )

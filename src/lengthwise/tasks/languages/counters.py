@@ -104,7 +104,7 @@ class ShuffleTwo(_BracketLanguage):
         yield ["(", "[", "$"]
         for bracket in word:
             if bracket not in ("(", ")", "[", "]"):
-                raise UsageError(f"{bracket!r} is none of the brackets ( ) [ ]")
+                raise UsageError(f"{bracket!r} is not one of the brackets ( ) [ ]")
             kind = ")" if bracket in "()" else "]"
             still[kind] += 1 if bracket in "([" else -1
             if still[kind] < 0:
@@ -155,7 +155,7 @@ class EqualBlocks(NextSymbol):
         yield [first]
         for end, letter in enumerate(word, start=1):
             if letter not in self.letters:
-                raise UsageError(f"{letter!r} is none of the letters {' '.join(self.letters)}")
+                raise UsageError(f"{letter!r} is not one of the letters {' '.join(self.letters)}")
             counts = [word[:end].count(letter) for letter in self.letters]
             if list(word[:end]) != sorted(word[:end]) or not _begins(counts):
                 yield []
@@ -364,7 +364,9 @@ def stacks(word: Sequence[str], closing: Mapping[str, str]) -> Iterator[list[str
         if bracket in closing:
             stack.append(bracket)
         elif bracket not in closing.values():
-            raise UsageError(f"{bracket!r} is none of the brackets {' '.join(a + ' ' + b for a, b in closing.items())}")
+            raise UsageError(
+                f"{bracket!r} is not one of the brackets {' '.join(a + ' ' + b for a, b in closing.items())}"
+            )
         elif not stack or closing[stack.pop()] != bracket:
             yield None
             return

@@ -174,7 +174,7 @@ def _coarsest(transitions: Sequence[Sequence[int]], accepting: frozenset[int]) -
 def _from_data(data: Any, path: str) -> Dfa:
     """The automaton that a JSON object describes; states may be named by text or by numbers."""
     if not isinstance(data, dict):
-        raise UsageError(f"{path!r} holds no JSON object with alphabet, start, accepting and transitions")
+        raise UsageError(f"{path!r} does not contain a JSON object with alphabet, start, accepting and transitions")
     kinds = {
         "alphabet": (list, "a list of letters"),
         "start": ((str, int), "the name of a state"),
@@ -201,7 +201,7 @@ def _from_data(data: Any, path: str) -> Dfa:
             raise UsageError(f"{path!r}: the transitions of {name!r} are an object of the form {{letter: state}}")
         for letter in row:
             if letter not in letters:
-                raise UsageError(f"{path!r}: the state {name!r} has a transition for {letter!r}, which is no letter")
+                raise UsageError(f"{path!r}: the state {name!r} has a transition for {letter!r}, which is not a letter")
         missing = [letter for letter in letters if letter not in row]
         if missing:
             raise UsageError(f"{path!r}: the state {name!r} has no transition for {missing[0]!r}")

@@ -103,7 +103,7 @@ class SearchTask(Task):
         """The trace as a word of brackets."""
         found = self.verify(prompt, trace)
         if found.wrong:
-            raise UsageError(f"this is no trace of the search: at token {found.at + 1}, {found.wrong}")
+            raise UsageError(f"this is not a trace of the search: at token {found.at + 1}, {found.wrong}")
         return dyck_view(found.events, self.kinds)
 
     def unbracketed(self, prompt: Sequence[str], word: Sequence[str]) -> Tokens:

@@ -88,7 +88,7 @@ class SubsetSum(SearchTask):
             elif groups:
                 groups[-1] = (*groups[-1], parsed(text, self.top, "a number of a group"))
         if not groups or rest[0] != BAR or not all(groups):
-            raise UsageError(f"a prompt must be a target and groups, as 6 | 5 | 2 | 4, not {' '.join(prompt)!r}")
+            raise UsageError(f"a prompt must be a target and groups, such as 6 | 5 | 2 | 4, not {' '.join(prompt)!r}")
         return _Groups(parsed(target, self.top, "the target"), tuple(groups))
 
 

@@ -44,7 +44,7 @@ class Contour(Metric):
         if not any(trajectory.profile().any() for trajectory in reference.trajectories):
             raise UsageError(
                 f"the metric contour compares depth profiles, and {reference.name or 'the first sample'} has neither "
-                "brackets nor a 'depth'; edit or features would do"
+                "brackets nor a 'depth'; use edit or features instead"
             )
         facts = {"standardised_on": "nothing", "cells": self.cells, "price": self.price}
         return _FittedContour("levels of depth", facts, self.cells, self.price)

@@ -59,7 +59,7 @@ def _pattern(rule: str, what: str) -> re.Pattern[str]:
         return re.compile(rule)
     except re.error as error:
         raise UsageError(
-            f"the rule to {what} is a word or a regular expression, and {rule!r} is none: {error}"
+            f"the rule to {what} must be a word or a regular expression, and {rule!r} is neither: {error}"
         ) from None
 
 
@@ -93,7 +93,7 @@ def read_chains(path: str, split: Rule, tokens: Rule, progress: Progress = silen
         except UsageError as error:
             raise UsageError(f"{path}, line {number}: {error}") from None
     if not chains:
-        raise UsageError(f"{path} holds no chain; each line is a record such as {EXAMPLE}")
+        raise UsageError(f"{path} contains no chain; each line is a record such as {EXAMPLE}")
     return chains
 
 
