@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -42,7 +43,10 @@ _REFUSED = {
 _COMPUTED = re.compile(r"_?(attn|experts)_implementation\w*|use_kernels|kernel_config|_?kernels?")
 _KNOWN_WAYS = {"eager", "sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "grouped_mm", "batched_mm"}
 _NUMBER_TYPES = ("dtype", "torch_dtype")
-_LAYERS = re.compile(r"(n|num)_(hidden_|decoder_|encoder_)?(layers?|heads?|experts)|num_(attention|key_value)_heads")
+_LAYERS = re.compile(
+    r"(n|num)_(hidden_|decoder_|encoder_)?(layers?|heads?|experts)|num_(attention|key_value)_heads"
+    r"|block_count|expert_count|attention\.head_count(_kv)?"  # in a GGUF file
+)
 _MOST_LAYERS, _MOST = 1_000, 2**31 - 1
 
 
@@ -138,8 +142,14 @@ def _check_numbers(config: Mapping[str, Any], path: Path) -> None:
     for key, value in config.items():
         if isinstance(value, dict):
             _check_numbers(value, path)
-        elif type(value) is int and abs(value) > (_MOST_LAYERS if _LAYERS.fullmatch(key) else _MOST):
-            raise UsageError(f"{path} says that {key} is {value:,}, and no model has that")
+        elif type(value) is int:
+            check_number(key, value, path, _MOST)
+
+
+def check_number(key: str, value: int, path: Path, most: float = math.inf) -> None:
+    """Refuse a number of layers, heads or experts that no model has, and any other beyond `most`."""
+    if abs(value) > (_MOST_LAYERS if _LAYERS.fullmatch(key) else most):
+        raise UsageError(f"{path} says that {key} is {value:,}, and no model has that")
 
 
 def _check_way(key: str, value: Any, path: Path) -> None:

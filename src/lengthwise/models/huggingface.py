@@ -20,7 +20,16 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
-from lengthwise.models.hub_folder import CONFIG, checked_config, in_one_sentence, staged, staged_folder, weight_files
+from lengthwise.models.gguf_header import header_numbers
+from lengthwise.models.hub_folder import (
+    CONFIG,
+    check_number,
+    checked_config,
+    in_one_sentence,
+    staged,
+    staged_folder,
+    weight_files,
+)
 from lengthwise.models.layouts import (
     Weights,
     anatomy_of_bert,
@@ -148,6 +157,8 @@ def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
     with open_file(path) as file:
         if file.read(4) != b"GGUF":
             raise UsageError(f"{path} is not a GGUF file; you can also give a folder with config.json and safetensors")
+        for key, value in header_numbers(file).items():
+            check_number(key.partition(".")[2], value, path)
     load = _transformers().AutoModelForCausalLM.from_pretrained
     try:
         import accelerate  # noqa: F401  # transformers asks for it
