@@ -26,7 +26,7 @@ explain(
             "The number from which all randomness of a run follows: initial weights, training and test items."
         ),
         "term.window": "A stretch of neighbouring positions. A step is local when a window determines it; an attention "
-        "rule with a window sees only the last few tokens.",
+        "rule with a window sees only tokens that are near, in a decoder the last few.",
         "term.witness": "Concrete inputs that show why something cannot work, for example two prefixes that a model "
         "cannot distinguish although different answers follow.",
         "term.W1": "The Wasserstein-1 distance of two samples: the smallest mean distance over all ways to match one "
