@@ -286,5 +286,10 @@ def test_settings_of_training_are_numbers(cli, option: str, value: str) -> None:
     refused(cli("train", "sort", f"--{option}={value}"))
 
 
+@pytest.mark.parametrize("command", ["particles", "particles --noise 0.1", "particles phases --betas 2 --starts 1"])
+def test_tokens_whose_pairs_take_too_long(cli, command: str) -> None:
+    assert "--yes" in refused(cli(*command.split(" "), "--n", "100000", "--d", "2", "--frames", "3", "--time", "1"))
+
+
 def test_a_matrix_that_no_machine_holds(cli) -> None:
     assert "--yes" in refused(cli("particles", "--d", "1000000", "--frames", "2", "--value", "negative"))

@@ -29,8 +29,11 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
-from lengthwise.geometry.particles.dynamics import Dynamics
-from lengthwise.limits import Patience
+from lengthwise.geometry.particles.dynamics import Dynamics, ManyHeads
+from lengthwise.geometry.particles.system import System
+from lengthwise.limits import SIMULATED_SECONDS, Patience, check_reach
+
+PAIR_SECONDS = 3e-9  # of one pair of tokens in one velocity, measured on one core in two dimensions: the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,14 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 _DOUBLED = 2.0**ORDER
 
 
+def check_pace(system: Dynamics, shape: Sequence[int], velocities: int) -> None:
+    """Refuse so many tokens that the fewest velocities there can be, those of one step per span of time, would take too
+    long: a step that has begun is not interrupted. Oscillators have no pairs and are quick."""
+    heads = len(system.heads) if isinstance(system, ManyHeads) else int(isinstance(system, System))
+    n, seconds = shape[-2], PAIR_SECONDS * heads * math.prod(shape[:-1]) * shape[-2] * velocities
+    check_reach(f"a simulation of {n:,} tokens that all attract each other", seconds=seconds, most=SIMULATED_SECONDS)
+
+
 def simulate(
     system: Dynamics,
     start: Tensor | np.ndarray,
@@ -133,6 +144,7 @@ def simulate(
     if not FINEST <= tolerance <= COARSEST:
         raise UsageError(f"the tolerance must lie between {FINEST:g} and {COARSEST:g} radians, not {tolerance!r}")
     shape = points.shape
+    check_pace(system, shape, 12 * (len(moments) - 1))  # a step and its companion
     with torch.no_grad():
         pair = _EmbeddedPair(system, points, moments, tolerance, most_steps)
         kept, error = [pair.fine.numpy().copy()], 0.0

@@ -27,7 +27,14 @@ from torch import Tensor
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.dynamics import Dynamics
-from lengthwise.geometry.particles.integrate import ParticleTrajectory, Progress, moments_of, unit, unit_vectors
+from lengthwise.geometry.particles.integrate import (
+    ParticleTrajectory,
+    Progress,
+    check_pace,
+    moments_of,
+    unit,
+    unit_vectors,
+)
 from lengthwise.messages import explain
 from lengthwise.records import Claim
 from lengthwise.seeds import Seeds
@@ -80,6 +87,7 @@ def simulate_noisy(
     if step is not None and not 0 < step < math.inf:
         raise UsageError(f"the step must be a number above 0, not {step}")
     system.check(points)
+    check_pace(system, points.shape, 3 * (len(moments) - 1))  # a step in two halves and as a whole
     with torch.no_grad():
         speed = float(system.velocity(points).norm(dim=-1).max())
         length = _LONGEST / (1 + speed + noise) if step is None else step

@@ -18,10 +18,12 @@ from lengthwise.errors import UsageError
 from lengthwise.geometry.clusters import Floats, Hemisphere, hemisphere, on_sphere
 from lengthwise.geometry.particles.metastable import WIDEST, find_caps
 from lengthwise.geometry.particles.system import System, is_identity, norm_of
+from lengthwise.limits import check_reach
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Reference
 
 CLOSE = 1e-9  # two unit vectors, or two inner products, that differ by less are taken as equal
+_SQUARES = 3  # arrays of all pairs that are held at a time, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ def facts_of(points: ArrayLike, system: System) -> StartFacts:
         raise UsageError(f"theorems are checked for one start [n, d], not for an array of shape {list(x.shape)}")
     if not isinstance(system.beta, int | float) and system.beta.ndim:
         raise UsageError("theorems are checked for one beta, a number, not for a batch of them")
+    check_reach(f"the inner products of {len(x):,} tokens", memory=_SQUARES * 8.0 * len(x) ** 2)
     products = x @ x.T
     pairs = products[np.triu_indices(len(x), 1)]
     one_point = bool(np.linalg.norm(x - x[0], axis=1).max() < CLOSE)
