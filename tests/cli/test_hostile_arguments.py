@@ -293,3 +293,10 @@ def test_tokens_whose_pairs_take_too_long(cli, command: str) -> None:
 
 def test_a_matrix_that_no_machine_holds(cli) -> None:
     assert "--yes" in refused(cli("particles", "--d", "1000000", "--frames", "2", "--value", "negative"))
+
+
+@pytest.mark.parametrize("beta", ["100000", "701", "1e308"])
+def test_betas_at_which_tokens_hardly_ever_meet(cli, beta: str) -> None:
+    few = ["--n", "3", "--d", "2", "--starts", "1", "--betas", "2", "--frames", "3", "--time", "1"]
+    refused(cli("particles", "phases", *few, "--most-beta", beta))
+    assert cli("particles", "phases", *few, "--most-beta", "700", "--json").code == 0

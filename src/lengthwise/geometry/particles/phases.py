@@ -42,6 +42,7 @@ from lengthwise.records import Claim
 
 DIMENSIONS = (2, 8, 32, 128, 512)
 BETAS = tuple(np.linspace(0, 9, 37).tolist())
+MOST_BETA = 700.0  # e^710 is more than a float holds
 TIMES = tuple(np.linspace(0, 30, 61).tolist())
 TOGETHER = 128  # systems in a batch: 64 MB of trajectory at n = 32 and 61 times
 HALF = 0.5  # of the pairs
@@ -187,6 +188,11 @@ def _refuse(dimensions: Sequence[int], betas: Sequence[float], times: Sequence[f
         raise UsageError("a phase diagram needs dimensions of 2 or more")
     if not len(betas) or min(betas) < 0:
         raise UsageError("a phase diagram needs betas that are not negative")
+    if not max(betas) <= MOST_BETA:
+        raise UsageError(
+            f"a phase diagram needs betas of at most {MOST_BETA:g}, not {max(betas):g}: beyond, tokens meet later than "
+            "any float can say"
+        )
     if len(times) < 2 or times[0] != 0 or any(b <= a for a, b in itertools.pairwise(times)):
         raise UsageError("the times of a phase diagram ascend from 0, and there are two or more")
 
