@@ -49,7 +49,6 @@ OF_THE_USER = {
     "probes/inspection.py",
     "probes/probe.py",
     "probes/recursion/walk.py",
-    "probes/shown/inputs.py",
     "registry.py",
     "runs/plan.py",
     "runs/run.py",
