@@ -56,7 +56,7 @@ class Recipe:
             raise UsageError(f"the learning rate must be above 0, not {self.rate}")
         if not (self.clip > 0 and self.weight_decay >= 0 and math.isfinite(self.clip + self.weight_decay)):
             raise UsageError(
-                f"clip must be a number above 0 and weight_decay one of 0 or more, not clip {self.clip} and "
+                f"clip must be above 0 and weight_decay 0 or more, both finite, not clip {self.clip} and "
                 f"weight_decay {self.weight_decay}"
             )
         check_precision(self.precision)
