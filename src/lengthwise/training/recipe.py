@@ -54,11 +54,14 @@ class Recipe:
             check_count(getattr(self, name), name)
         if not (self.rate > 0 and math.isfinite(self.rate)):
             raise UsageError(f"the learning rate must be above 0, not {self.rate}")
-        if not (self.clip > 0 and self.weight_decay >= 0 and math.isfinite(self.clip + self.weight_decay)):
+        if not (self.clip > 0 and self.weight_decay >= 0):
             raise UsageError(
-                f"clip must be above 0 and weight_decay 0 or more, both finite, not clip {self.clip} and "
+                f"clip must be above 0 and weight_decay 0 or more, not clip {self.clip} and "
                 f"weight_decay {self.weight_decay}"
             )
+        for name in ("clip", "weight_decay"):
+            if not math.isfinite(getattr(self, name)):
+                raise UsageError(f"{name} must be finite, not {getattr(self, name)}")
         check_precision(self.precision)
         if self.decay not in get_args(Decay):
             raise UsageError(f"decay must be one of {', '.join(get_args(Decay))}, not {self.decay!r}")
