@@ -51,6 +51,7 @@ class Mine(ArctanCount):
 """
 
 
+@pytest.mark.wording
 def test_settings_that_are_true_or_false_have_no_lengths(tmp_path: Path) -> None:
     """`bool("false")` is true, so that both values would be one task."""
     (tmp_path / "mine.py").write_text(OWN)
@@ -59,6 +60,7 @@ def test_settings_that_are_true_or_false_have_no_lengths(tmp_path: Path) -> None
         family_of(f"{tmp_path / 'mine.py'}::Mine", "flip=true,false")
 
 
+@pytest.mark.wording
 def test_a_measure_that_a_task_has_not_is_refused() -> None:
     assert LengthQuestion("f", ("simple_task",), 0.1, "dirichlet").measure == "dirichlet"
     with pytest.raises(UsageError, match="no setting dirichlet"):
