@@ -310,7 +310,7 @@ def test_a_loss_that_is_not_finite_ends_training_with_finite_weights(tmp_path: P
     with pytest.raises(
         LengthwiseError, match=r"the loss became .* at step \d+; a smaller learning rate usually helps$"
     ):
-        train_model(model, TASK, Recipe(steps=50, rate=1e35, warmup=0, clip=math.inf), 4, 0)
+        train_model(model, TASK, Recipe(steps=50, rate=1e35, warmup=0, clip=1e30), 4, 0)
     assert all(parameter.isfinite().all() for parameter in model.parameters())
 
 
