@@ -118,8 +118,8 @@ _DOUBLED = 2.0**ORDER
 
 
 def check_pace(system: Dynamics, shape: Sequence[int], velocities: int) -> None:
-    """Refuse a number of tokens for which even the fewest velocities, those of one step per span of time, would take too
-    long: a step that has begun is not interrupted. Oscillators have no pairs and are quick."""
+    """Refuse a number of tokens for which even the fewest velocities, those of one step per span of time, would take
+    too long: a step that has begun is not interrupted. Oscillators have no pairs and are quick."""
     heads = len(system.heads) if isinstance(system, ManyHeads) else int(isinstance(system, System))
     n, seconds = shape[-2], PAIR_SECONDS * heads * math.prod(shape[:-1]) * shape[-2] * velocities
     check_reach(f"a simulation of {n:,} tokens that all attract each other", seconds=seconds, most=SIMULATED_SECONDS)
