@@ -4,21 +4,23 @@ but for a pointer that moves one column at a time."""
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 from lengthwise.oracle.locality.repairs.shapes import Column, State, cut, gathered, joined, spread
 
 
-class Encoding:
+class Encoding(ABC):
     """Another way to write a state, from which the state can be read; steps are those of the original."""
 
+    @abstractmethod
     def encoded(self, state: State, original: Any) -> State:
-        raise NotImplementedError
+        """The state, written in this way."""
 
+    @abstractmethod
     def answer(self, state: State) -> State:
         """The state that is written in this way."""
-        raise NotImplementedError
 
     def begin(self, start: State, original: Any) -> State:
         return self.encoded(start, original)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
