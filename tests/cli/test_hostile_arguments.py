@@ -206,6 +206,14 @@ def test_a_run_whose_plan_is_none(cli, tmp_path: Path) -> None:
     refused(cli("train", "--from", "run", "--dry-run"))
 
 
+def test_a_start_whose_config_lacks_a_setting(cli, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    config = {"weights_sha256": "0", "depth": 1, "width": 16, "heads": 1}
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    said = refused(cli("train", "sort", "--from", "run", "--dry-run"))
+    assert "run/config.json is not the config of a lengthwise model: 'mlp_ratio' is missing" in said
+
+
 def test_a_large_automaton_is_stopped(cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lengthwise.cli.commands.check.THINKING_SECONDS", 0.2)
     assert "the check took more than 0.2 s" in refused(cli("check", "--regex", "(a|b)*a" + "(a|b)" * 11))

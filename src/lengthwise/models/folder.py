@@ -15,7 +15,7 @@ from lengthwise.integrity import CONFIG, MODEL, RUN, WEIGHTS, check_files, read_
 from lengthwise.interrupts import held_back
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.model import Model
-from lengthwise.models.named import plain_model, restored_model
+from lengthwise.models.named import not_a_config, plain_model, restored_model
 from lengthwise.models.network import Network, fresh_network
 from lengthwise.models.placed import placed
 from lengthwise.outputs import is_ours, write_output
@@ -68,8 +68,7 @@ def load_model(folder: Path, position: str | None = None, given: Model | None = 
         model = fresh_network(architecture, interface, 0).to(getattr(torch, config["dtype"]))
         expected = config["weights_sha256"]
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
-        raise UsageError(f"{folder / CONFIG} is not the config of a lengthwise model: {what}") from error
+        raise not_a_config(folder / CONFIG, error) from error
     what = f"the encoding {position!r} does not fit these weights" if position else "the weights do not fit the config"
     load_weights(model, folder, expected, what)
     return placed(model.eval())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from lengthwise.errors import UsageError
@@ -117,6 +118,12 @@ def plain_model(model: Model) -> dict[str, Any]:
     spec = models.spec_of(model)
     named = {"name": spec["name"]} if spec else {"name": model.title, "unregistered": True}
     return {**named, **model.plain()}
+
+
+def not_a_config(path: Path, error: Exception) -> UsageError:
+    """The error for a config from which no model can be made, from the one that was met."""
+    what = f"{error} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
+    return UsageError(f"{path} is not the config of a lengthwise model: {what}")
 
 
 def restored_model(stored: Mapping[str, Any], given: Model | None = None) -> Model:

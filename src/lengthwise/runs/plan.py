@@ -21,7 +21,7 @@ from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import Attention
 from lengthwise.models.forms import Form, Full
 from lengthwise.models.model import BuiltModel, Model
-from lengthwise.models.named import MODEL_WORDS, model_of, models, plain_model, restored_model
+from lengthwise.models.named import MODEL_WORDS, model_of, models, not_a_config, plain_model, restored_model
 from lengthwise.oracle.locality.trainable import layout_model
 from lengthwise.positions import Position, Shape, positions
 from lengthwise.positions.encodings import NoPosition
@@ -93,7 +93,11 @@ class Start:
         config = read_json(path / CONFIG)
         if not isinstance(config, dict) or "weights_sha256" not in config or "model" in config:
             raise UsageError(f"the model in {folder} is not our Transformer, so no training can begin with its weights")
-        return cls(folder, str(config["weights_sha256"])), restored_settings(Architecture, config)
+        try:
+            shape = restored_settings(Architecture, config)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise not_a_config(path / CONFIG, error) from error
+        return cls(folder, str(config["weights_sha256"])), shape
 
 
 @dataclass(frozen=True)
