@@ -65,6 +65,12 @@ def test_other_names_are_completed():
     assert "curve" in completions("lengthwise measure runs/x --probe ")
 
 
+@pytest.mark.parametrize("line", ["", " ", "lengthwise", "'", '"', "'\"`", "`", "length'wise"])
+def test_the_program_alone_is_completed_by_commands(line):
+    """However its name is quoted: what is typed is then the first word behind it."""
+    assert {*completions(line)} == {*completions("lengthwise ")}
+
+
 def test_numbers_and_unknown_commands_have_no_completion():
     assert completions("lengthwise train sort --steps ") == {}
     assert completions("lengthwise trian --") == {}

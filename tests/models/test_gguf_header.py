@@ -9,8 +9,9 @@ import gguf
 import pytest
 
 from lengthwise.errors import UsageError
-from lengthwise.models.gguf_header import header_numbers
+from lengthwise.models.gguf_header import header_numbers, tensor_count
 from lengthwise.subjects.open import open_subject
+from small_gguf import small_llama
 
 LAYERS = "llama.block_count"
 
@@ -67,8 +68,23 @@ def test_a_number_of_layers_that_no_model_has_is_refused_at_once(model: Path) ->
         open_subject(model).capability("anatomy")
 
 
+def test_more_layers_than_tensors_are_refused_at_once(tmp_path: Path) -> None:
+    """Few enough for a model, but no library reads them from a file of two layers in a minute."""
+    path = tmp_path / "model.gguf"
+    small_llama(path)
+    whole = path.read_bytes()
+    place = whole.index(LAYERS.encode()) + len(LAYERS) + 4
+    path.write_bytes(whole[:place] + struct.pack("<I", 148) + whole[place + 4 :])
+    with path.open("rb") as file:
+        assert 0 < (tensor_count(file) or 0) < 148
+    with pytest.raises(UsageError, match="block_count"):
+        open_subject(path).capability("anatomy")
+
+
 def test_what_is_no_file_of_this_format_has_no_numbers(tmp_path: Path) -> None:
     path = tmp_path / "other"
     for content in (b"", b"GGUF", b"GGUF" + struct.pack("<IQQ", 1, 0, 9), b"GGML" + bytes(100)):
         path.write_bytes(content)
         assert numbers(path) == {}
+        with path.open("rb") as file:
+            assert tensor_count(file) is None

@@ -71,7 +71,8 @@ def _words_of(line: str) -> list[str]:
             words = shlex.split(line + end)
         except ValueError:
             continue
-        return [*words[1:], ""] if not end and (line[-1:].isspace() or len(words) < 2) else words[1:]
+        begun = len(words) > 1 and (end or not line[-1:].isspace())
+        return words[1:] if begun else [*words[1:], ""]
     return [""]
 
 

@@ -39,6 +39,16 @@ def header_numbers(file: BinaryIO) -> dict[str, int]:
     return found
 
 
+def tensor_count(file: BinaryIO) -> int | None:
+    """How many tensors the header announces, if it can be read."""
+    try:
+        file.seek(0)
+        magic, version, count = _unpacked(file, "<4sIQ")
+    except (struct.error, OSError):
+        return None
+    return count if magic == b"GGUF" and version in (2, 3) else None
+
+
 def _unpacked(file: BinaryIO, form: str) -> tuple:
     return struct.unpack(form, file.read(struct.calcsize(form)))
 

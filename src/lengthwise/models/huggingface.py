@@ -20,7 +20,7 @@ import torch
 from lengthwise.errors import UsageError
 from lengthwise.interrupts import held_back
 from lengthwise.models.anatomy import check_finite
-from lengthwise.models.gguf_header import header_numbers
+from lengthwise.models.gguf_header import header_numbers, tensor_count
 from lengthwise.models.hub_folder import (
     CONFIG,
     check_number,
@@ -157,8 +157,12 @@ def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
     with open_file(path) as file:
         if file.read(4) != b"GGUF":
             raise UsageError(f"{path} is not a GGUF file; you can also give a folder with config.json and safetensors")
+        tensors = tensor_count(file)
         for key, value in header_numbers(file).items():
-            check_number(key.partition(".")[2], value, path)
+            name = key.partition(".")[2]
+            check_number(name, value, path)
+            if name == "block_count" and tensors is not None and value > tensors:  # building them takes minutes
+                raise UsageError(f"{path} says that {name} is {value:,}, but it holds only {tensors:,} tensors")
     load = _transformers().AutoModelForCausalLM.from_pretrained
     try:
         import accelerate  # noqa: F401  # transformers asks for it
