@@ -3,11 +3,11 @@
 import importlib.util
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 
 from lengthwise.analyses.evidence import summed_up
+from lengthwise.analyses.ladder.better_half import better_half
 from lengthwise.cli import main
 from lengthwise.studies.summary import read_summary
 
@@ -36,16 +36,10 @@ def test_the_ladder_goes_far_on_every_axis() -> None:
 
 def test_the_better_half_loses_step_by_step() -> None:
     """No cliff: the half with the least risk where the range slides on loses a little at each of these levels."""
-    slides = {}
-    for configuration, climbs in summed_up(read_summary(DATA)).configurations.items():
-        levels = [[point for point in climb.ladder.points if point.axis == "slide"] for climb in climbs]
-        slides[configuration] = [[level[step] for level in levels] for step in range(3)]
-    risks = {name: [fmean(point.risk for point in step) for step in steps] for name, steps in slides.items()}
-    better = sorted(risks, key=lambda name: fmean(risks[name]))[:27]
-    for step in range(3):
-        assert 0.05 < fmean(risks[name][step] for name in better) < 0.6
-    first = [point for name in better for point in slides[name][0]]
-    assert sum(point.solved for point in first) >= 0.2 * sum(point.decoded for point in first)
+    slides = [step for step in better_half(summed_up(read_summary(DATA))) if step.axis == "slide"]
+    assert [len(step.risks) for step in slides] == [27, 27, 27]
+    assert all(0.05 < step.risk < 0.6 for step in slides)
+    assert slides[0].share >= 0.2
 
 
 @pytest.mark.system

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lengthwise.bounds.sampling import uniform_deviation
 from lengthwise.bounds.shifted import margins_to_try, pair_costs, ramp, shift_bound
 from lengthwise.errors import UsageError
 from lengthwise.records import Claim
@@ -51,7 +52,6 @@ def bounded(world, source, target, constant, delta=0.01, separation=None):
         assert float(losses @ m) <= float(losses @ n) + moved + 1e-9  # between the samples it is certain
         bound = shift_bound(
             float(losses @ n), moved, 0.0, constant=constant, margin=margin, items=len(target), delta=delta,
-            tried=len(tried),
         )  # fmt: skip
         best = bound if best is None or bound.total < best.total else best
     return best
@@ -122,8 +122,26 @@ def test_a_measured_constant_makes_the_bound_heuristic_and_a_sum_of_one_is_vacuo
     assert shift_bound(0.1, 0.1, 0.0, constant=attacked, **given).kind == "heuristic"
     assert shift_bound(0.1, 0.1, 0.0, constant=2.0, **given).status == "holds"
     assert shift_bound(0.1, 0.9, 0.0, constant=None, **given).status == "vacuous"
-    more = [shift_bound(0.1, 0.1, 0.0, constant=2.0, tried=t, **given).total for t in (1, 6)]
-    assert more[0] < more[1]
+
+
+@pytest.mark.parametrize("law", ["even", "two values"])
+def test_the_target_sample_may_choose_the_margin(law):
+    """At every γ at once: the γ at which a sample flatters most does not break the bound more often than δ says."""
+    rng, items, delta, gammas = np.random.default_rng(2), 25, 0.2, np.linspace(0.01, 1.0, 60)
+    if law == "even":
+        samples, true = rng.random((4000, items)), gammas / 2  # E clip(1 - s/γ, 0, 1) of s even on [0, 1]
+    else:  # wrong or far from wrong: no γ matters, and the deviation is as large as Hoeffding allows
+        samples, true = np.where(rng.random((4000, items)) < 0.5, 0.0, 2.0), np.full(60, 0.5)
+    seen = np.clip(1 - samples[:, :, None] / gammas, 0, 1).mean(axis=1)
+    short = (true - seen).max(axis=1)
+    bound = shift_bound(0.1, 0.0, 0.0, constant=1.0, margin=1.0, items=items, delta=delta)
+    added = bound.claim().evidence["terms"]["sampling_target"]
+    assert 0 < (short > added).mean() <= delta
+    assert added == pytest.approx(math.sqrt(math.log(1 / delta) / (2 * items)))
+
+
+def test_a_delta_above_a_half_counts_as_a_half():
+    assert uniform_deviation(10, 0.9) == uniform_deviation(10, 0.5) == pytest.approx(math.sqrt(math.log(2) / 20))
 
 
 def test_the_ramp_is_at_least_the_error():

@@ -71,6 +71,18 @@ def test_a_file_gives_each_of_its_lines_once(cli, given, tmp_path):
     assert cli("bound", "shift", given / "run", "--to", items).code == 2
 
 
+def test_texts_are_read_whole_or_refused(cli, given, tmp_path):
+    """They were cut to 64 tokens, or to what the model has room for (here 40), without a word."""
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("".join(json.dumps({"text": " ".join("ab" * half)}) + "\n" for half in (10, 15)))
+    side = drawn_side(open_subject(given / "hub"), Context(), str(texts), 40, "target")
+    assert [len(item.tokens) for item in side.items] == [20, 30]
+    long = tmp_path / "long.jsonl"
+    long.write_text(texts.read_text() + json.dumps({"text": " ".join("ab" * 25)}) + "\n")
+    answer = cli("bound", "shift", given / "hub", "--from", texts, "--to", long)
+    assert answer.code == 2 and "40" in answer.err and "Traceback" not in answer.err
+
+
 def test_what_is_missing_is_said_and_vacuous_is_refused_on_request(cli, given):
     assert cli("bound", "shift", given / "run").code == 2
     assert cli("bound", "shift", given / "hub", "--to", "6").code == 2

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from lengthwise.bounds.contrastive import contrastive_bound
     from lengthwise.bounds.kantorovich import agnostic_bound, margin_bound, realizable_bound
     from lengthwise.bounds.plan import GuaranteePlan
-    from lengthwise.bounds.sampling import Sampling, distance_deviation, risk_deviation
+    from lengthwise.bounds.sampling import Sampling, distance_deviation, risk_deviation, uniform_deviation
     from lengthwise.bounds.tokens import TokenLosses, bounds_for, token_bound
 
 _HOMES = {
     "contrastive": ("contrastive_bound",),
     "kantorovich": ("agnostic_bound", "margin_bound", "realizable_bound"),
     "plan": ("GuaranteePlan",),
-    "sampling": ("Sampling", "distance_deviation", "risk_deviation"),
+    "sampling": ("Sampling", "distance_deviation", "risk_deviation", "uniform_deviation"),
     "tokens": ("TokenLosses", "bounds_for", "token_bound"),
 }
 
@@ -45,6 +45,7 @@ __all__ = [
     "realizable_bound",
     "risk_deviation",
     "token_bound",
+    "uniform_deviation",
 ]
 
 

@@ -34,6 +34,14 @@ def risk_deviation(items: int, loss_range: float, delta: float) -> float:
     return loss_range * math.sqrt(math.log(1 / delta) / (2 * items))
 
 
+def uniform_deviation(items: int, delta: float) -> float:
+    """Dvoretzky, Kiefer and Wolfowitz with Massart's constant, to one side: with probability 1 - δ the share of `items`
+    draws below t is too small by at most √(ln(1/δ) / 2n), at every t at once (massart1990; δ at most 1/2, and a larger
+    one counts as that). A mean of ramps clip(1 - s/γ, 0, 1) is a mean of such shares over t from 0 to γ, so the same
+    holds of it at every γ, however γ was chosen."""
+    return risk_deviation(items, 1.0, min(delta, 0.5))
+
+
 def distance_deviation(items: int, diameter: float, cells: int, delta: float, cell_width: float = 0.0) -> float:
     """How far a distribution is from its sample in W1, if its support has `diameter` and is covered by `cells` sets of
     diameter `cell_width` (0: that many points).

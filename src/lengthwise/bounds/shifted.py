@@ -5,10 +5,10 @@ one. It is answered wrongly exactly where s <= 0 (ties count as errors). The ram
 at least that error. Statement 17 of docs/explanation/bounds.md: if margins of equal labels are L-Lipschitz in a
 distance d, then for *every* coupling π of the samples
 
-    err_Q <= Σ_i a_i ramp(s_i) + Σ_ij π_ij min(1, (L/γ) d_ij + [y_i ≠ y_j]) + √(ln(G/δ) / 2m)
+    err_Q <= Σ_i a_i ramp(s_i) + Σ_ij π_ij min(1, (L/γ) d_ij + [y_i ≠ y_j]) + √(ln(1/δ) / 2m)
 
-with probability 1 - δ over the m target items, at the best of G values of γ that were fixed without them. Nothing is
-assumed of the source sample, and neither its risk nor the distance has a sampling term of its own.
+with probability 1 - δ over the m target items, at every γ at once. Nothing is assumed of the source sample, and neither
+its risk nor the distance has a sampling term of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthwise.bounds.risk import BoundTerm, Quantity, RiskBound, put_together, read_quantity
-from lengthwise.bounds.sampling import risk_deviation
+from lengthwise.bounds.sampling import uniform_deviation
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption
@@ -31,7 +31,7 @@ SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # of the source margins that lie bel
 explain(
     {
         "shifted.error": "0-1 error under the shift",
-        "shifted.fresh": "the target items are independent draws, and neither the model nor the margins came from them",
+        "shifted.fresh": "the target items are independent draws, and the model was not chosen by them",
         "shifted.labels_seen": "labels of the target sample are known, and enter by the mass moved between labels",
         "shifted.unlabelled": "target inputs whose labels differ from those of a source input are {separation:g} apart",
         "term.sampling_target": "sampling, target",
@@ -83,14 +83,13 @@ def shift_bound(
     margin: float,
     items: int,
     delta: float,
-    tried: int = 1,
     separation: float | None = None,
 ) -> RiskBound:
     """The bound from its terms: the mean ramp loss of the source sample, what a coupling of the samples costs where
-    labels agree (`shift`) and where they do not (`labels`), and Hoeffding for the `items` of the target.
+    labels agree (`shift`) and where they do not (`labels`), and what the `items` of the target hide at any γ.
 
     `constant` is L, by which `shift` was computed; a measured one makes the bound heuristic, and None says that no
-    constant is known, so that `shift` rests on equal inputs alone. `tried` is G.
+    constant is known, so that `shift` rests on equal inputs alone.
     """
     if not (0 <= source_ramp <= 1 and shift >= 0 and labels >= 0):
         raise UsageError(f"terms of a bound must be 0 or more, not {source_ramp}, {shift} and {labels}")
@@ -100,9 +99,7 @@ def shift_bound(
         BoundTerm("source_risk", source_ramp, f"mean ramp loss at γ = {margin:.4g}"),
         BoundTerm("shift", shift, how),
         BoundTerm("labels", labels, "mass moved between different labels"),
-        BoundTerm(
-            "sampling_target", risk_deviation(items, 1.0, delta / tried), f"{items} items, δ = {delta:g}/{tried}"
-        ),
+        BoundTerm("sampling_target", uniform_deviation(items, delta), f"{items} items, δ = {delta:g}, any γ"),
     ]
     known = Assumption("shifted.labels_seen", "checked")
     if separation is not None:

@@ -21,6 +21,7 @@ from lengthwise.analyses.evidence import (
     mean,
 )
 from lengthwise.analyses.ladder.answer import answer
+from lengthwise.analyses.ladder.better_half import better_half, better_half_table
 from lengthwise.analyses.ladder.monotone import ALL_AXES, Monotone, RiskTrend, monotone
 from lengthwise.analyses.ladder.section import LadderAnalysis, encoding_colour, layers_dash, looks
 from lengthwise.analyses.layout import PageLayout, arranged, menu_of
@@ -82,6 +83,7 @@ class RiskAnalysis(LadderAnalysis):
 
     def found(self, evidence: Evidence, study: StudyContent) -> Record:
         said, results, learned = answer(evidence), monotone(evidence), in_range(evidence)
+        steps = better_half(evidence)
         together = [result for result in results if result.axis == ALL_AXES] if study.pictures else []
         figures = [figure for one in together for figure in risk_panels(evidence, one, study.encodings)]
         layout = PageLayout(
@@ -94,10 +96,13 @@ class RiskAnalysis(LadderAnalysis):
             advice=said.advice,
         )
         claims: list[Claim] = []
-        for claim in (*said.claims, *(claim for part in (*learned, *results) for claim in part.claims())):
+        for claim in (*said.claims, *(claim for part in (*learned, *steps, *results) for claim in part.claims())):
             if claim not in claims:
                 claims.append(claim)
-        tables = [in_range_table(learned), _counts(results), _distances(evidence), _losses(evidence)]
+        tables = [
+            *(in_range_table(learned), better_half_table(steps)),
+            *(_counts(results), _distances(evidence), _losses(evidence)),
+        ]
         return arranged("risk", layout, said.text, claims, tables, figures)
 
 

@@ -97,7 +97,7 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
     return _record(
         probe,
         bounds,
-        product_bound(bounds["certified"], source, target, differ, probe, len(tried)),
+        product_bound(bounds["certified"], source, target, differ, probe),
         source,
         target,
         fresh,
@@ -140,7 +140,7 @@ def best_bound(
     differ: NDArray[np.bool_],
     probe: ShiftBoundProbe,
 ) -> ShiftedRisk:
-    """The smallest bound over grounds, which are all certain at once, and over the values of γ, which are paid for."""
+    """The smallest bound over grounds and over the values of γ: they all hold at once."""
     found = []
     for ground in grounds:
         claim: Claim | None = getattr(ground, which)
@@ -158,7 +158,6 @@ def best_bound(
                 margin=margin,
                 items=len(target.items),
                 delta=probe.delta,
-                tried=len(tried),
                 separation=probe.separation,
             )
             found.append(ShiftedRisk(which, ground, margin, bound, plan))
@@ -177,7 +176,6 @@ def product_bound(
     target: ShiftSide,
     differ: NDArray[np.bool_],
     probe: ShiftBoundProbe,
-    tried: int,
 ) -> ShiftedRisk | None:
     """The same with the plain product L/γ x W1 of the samples; None where some pairs have no distance."""
     distances, slope = best.ground.distances, best.constant / best.margin
@@ -193,7 +191,6 @@ def product_bound(
         margin=best.margin,
         items=len(target.items),
         delta=probe.delta,
-        tried=tried,
         separation=probe.separation,
     )
     return replace(best, bound=bound, found=plan, capped=False)

@@ -99,13 +99,13 @@ def inputs_for(subject: Subject, wanted: Context, usual: int, longest: int = LON
 
 
 def inputs_of_lines(subject: Subject, path: Path, most: int) -> list[Inputs]:
-    """The first lines of a file, each once: items of the run's task by size, tokens and texts by length."""
+    """The first lines of a file, each once and whole: items of the run's task by size, tokens and texts by length."""
     shown = Shown(subject)
     tokens = "tokens" in _lines(path, 1)[0][1]
     if not tokens and shown.task is not None:
         drawn = JsonLines(str(path)).first(most)
         return [_as_read(shown, shown.task, path, size, samples) for size, samples in sorted(drawn.items())]
-    rows = _token_rows(path, most) if tokens else _text_rows(shown, path, most, room_for(shown.anatomy, LONGEST))
+    rows = _token_rows(path, most) if tokens else _text_rows(shown, path, most, None)
     alike: dict[int, list[list[int]]] = {}
     for row in rows:
         alike.setdefault(len(row), []).append(row)
@@ -236,8 +236,8 @@ def _token_rows(path: Path, items: int) -> list[list[int]]:
     return [whole_numbers(line.get("tokens"), where) for where, line in _lines(path, items)]
 
 
-def _text_rows(shown: Shown, path: Path, items: int, longest: int) -> list[list[int]]:
-    """Texts, cut into tokens by the tokenizer that comes with the model."""
+def _text_rows(shown: Shown, path: Path, items: int, longest: int | None) -> list[list[int]]:
+    """Texts, cut into tokens by the tokenizer that comes with the model; at most `longest` of each, or all."""
     if shown.lost:
         raise UsageError(f'{shown.lost}, so the texts of {path} cannot be read; lines {{"tokens": [3, 1, 2]}} can')
     if shown.tokenizer is None:
