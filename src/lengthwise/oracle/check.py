@@ -291,7 +291,7 @@ def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
     used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
     sample = steps if own.sizes else _sample(steps, trained, items, seed)
-    return look(steps, sizes, found, sample, trained, used)
+    return look(steps, sizes, found, sample, trained, used, further=further)
 
 
 def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from typing import cast
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.oracle.locality.consistency import consistency
-from lengthwise.oracle.locality.settle import settle
+from lengthwise.oracle.locality.settle import distance, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.windows import Numbering, Refuted, certificates, numbers_in, windows_of
 from lengthwise.tasks import tasks
@@ -152,3 +153,42 @@ def test_a_state_can_have_more_windows_than_words_of_their_width() -> None:
     r - 1 at the borders); 1 + |alphabet|^r would be too small a bound."""
     long = tuple((letter,) for letter in "aaababbbaab")
     assert len(set(windows(long, 3))) == 2**3 + 3 - 1 > 1 + 2**3
+
+
+def by_label_of(states: list[State], labels: list[tuple[str, ...]]) -> Steps:
+    moves = [StepMove(state, state, label, ()) for state, label in zip(states, labels, strict=True)]
+    return Steps("given", lambda size: [moves], sourced=False)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_the_lower_bound_of_the_distance_is_that_of_all_pairs_of_states(data: st.DataObject) -> None:
+    states = data.draw(st.lists(words, min_size=1, max_size=20, unique=True))
+    labels = [tuple(data.draw(st.sampled_from("xy")) for _ in state) for state in states]
+    pairs = itertools.combinations(zip(states, labels, strict=True), 2)
+    spreads = [0]
+    for (one, said), (other, also) in pairs:
+        differing = [at for at in range(len(one)) if len(one) == len(other) and one[at] != other[at]]
+        if len(differing) == 1:
+            spreads += [(abs(at - differing[0]) + 1) // 2 for at in range(len(one)) if said[at] != also[at]]
+    (found,) = (spread for _, spread in distance(by_label_of(states, labels), [1]).by_size)
+    # each state is compared with the first of its group, so labels that differ only between later ones show half
+    assert found <= max(spreads) and (found > 0) == (max(spreads) > 0)
+
+
+def test_a_size_of_a_sample_that_shows_less_is_no_growth() -> None:
+    near = by_label_of([(("a",), ("b",)), (("a",), ("c",))], [("x", "x"), ("y", "x")])
+    steps = Steps("given", lambda size: near.chains(size) if size in (2, 3, 6) else [], sourced=False)
+    found = distance(steps, range(1, 7))
+    assert [spread for _, spread in found.by_size] == [0, 1, 1, 0, 0, 1]
+    assert (found.growth, found.value) == ("finite", 1)
+
+
+def test_long_states_take_no_room_for_every_pair_of_columns() -> None:
+    states: list[State] = [tuple(("a" if at % 7 else "b",) for at in range(2000 + 2 * n)) for n in range(8)]
+    steps = by_label_of(states, [("x",) * len(state) for state in states])
+    tracemalloc.start()
+    distance(steps, [1])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6, "states of 16,000 columns in all"

@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,16 @@ def step(state):
     at, odd = state.index("="), state.count("1") % 2
     return None if state[-1] != "=" else [*state, str(odd if at < CHANGE else 1 - odd)]
 """
+
+
+@pytest.mark.parametrize("draw", ["", "def draw(size, random):\n    return [*random.choices('01', k=size), '=']\n"])
+def test_a_repair_says_when_its_large_chains_are_alike(small: None, tmp_path: Path, draw: str) -> None:
+    path = tmp_path / "layout.py"
+    path.write_text(LIAR.replace("CHANGE", "99") + draw)
+    repaired = repair(load_broken(str(path), True)).repaired
+    assert repaired is not None and repaired.long is not None
+    assert repaired.alike == (not draw)
+    assert (repaired.explain() == replace(repaired, alike=False).explain()) == bool(draw)
 
 
 @pytest.mark.system

@@ -11,8 +11,9 @@ import pytest
 from lengthwise.messages import sentence
 from lengthwise.oracle.check import check_formulation
 from lengthwise.oracle.locality.own import load_formulation, settle_own
-from lengthwise.oracle.locality.settle import stopping
-from lengthwise.oracle.locality.steps import is_end
+from lengthwise.oracle.locality.settle import settle, stopping
+from lengthwise.oracle.locality.steps import Steps, is_end
+from lengthwise.tasks.formulations.formulation import StepMove
 
 # Odd-even transposition sort: neighbours are compared in turns, which marks tell. Each step is local; that all is
 # sorted, so that the marks stay as they are, is not.
@@ -119,3 +120,16 @@ def test_the_labels_of_a_finished_state_are_the_users_own(tmp_path: Path) -> Non
     path.write_text(SHORTEN + 'def labels(state):\n    return ["end" if len(state) == 1 else "go"] * len(state)\n')
     moves = list(load_formulation(str(path)).steps.moves(2))
     assert [move.labels for move in moves if is_end(move)] == [("end",)] * 4
+
+
+def test_an_end_is_not_blamed_for_what_steps_of_the_next_size_refute() -> None:
+    def move(text: str, after: str, label: str) -> StepMove:
+        state, onward = (tuple((token,) for token in one) for one in (text, after))
+        return StepMove(state, onward, (label, *["keep"] * (len(text) - 1)), ())
+
+    step, end = move("abbbbbbb", "xbbbbbbb", "x"), move("ccccccc", "ccccccc", "keep")
+    clash = move("abbbbbbbb", "ybbbbbbbb", "y")
+    steps = Steps("layout", lambda size: [[step, end] if size == 1 else [clash]], exhaustive=False, sourced=False)
+    found = settle(steps, [1], widths=(3,), further=[2])
+    assert found.verdict == "REFUTED"
+    assert stopping(found, steps, [1], widths=(3,), further=[2]).local is None

@@ -266,3 +266,8 @@ def test_the_example_of_the_page_runs(
     (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
     exec(code, names)
     assert names["found"].width == 3 and [conflict.line for conflict in names["found"].conflicts] == [50]
+
+
+def test_what_groups_of_an_expression_match_is_no_step() -> None:
+    for rule in ("; ?", "(;) ?", "(?:;)( )?", "(;( )?)"):
+        assert splitting(rule)("1 2; 2 3;4 ;") == ["1 2", "2 3", "4"], rule

@@ -99,7 +99,7 @@ def layout_of(task: Task, train_size: int, test_size: int, items: int, seed: int
     machine, exact = machine_of(task, finished=True), None
     if machine is not None and found.proof is not None and found.proof.radius is not None:
         exact = least_training_size(machine, found.proof.radius, task)
-    end = stopping(found, steps, sizes, widths)
+    end = stopping(found, steps, sizes, widths, further=further)
     layout = _covered(Layout(steps, tuple(sizes), found, end, exact, sampled=instances is not None))
     if layout.needed is None:
         return layout
@@ -118,7 +118,7 @@ def decoder_layout_of(task: Formulation, train_size: int, seed: int, quick: bool
     found = settle(steps, sizes, WIDTHS[1:4], most=3, further=[further])
     trained = [size for size in sizes if size <= train_size]
     sample = decoder_form(task, _DRAWN, seed + 1)
-    return replace(look(steps, sizes, found, sample, trained, (), widths=WIDTHS[1:4]), sampled=True)
+    return replace(look(steps, sizes, found, sample, trained, (), WIDTHS[1:4], [further]), sampled=True)
 
 
 def look(
@@ -129,9 +129,10 @@ def look(
     trained: Sequence[int],
     used: Sequence[int],
     widths: Sequence[int] = WIDTHS,
+    further: Sequence[int] = (),
 ) -> Layout:
     """Whether stopping is local and, where windows settle the steps, which of them a sample shows."""
-    layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths)))
+    layout = _covered(Layout(steps, tuple(sizes), found, stopping(found, steps, sizes, widths, further=further)))
     if layout.needed is None:
         return layout
     return _with_seen(layout, seen_in(layout.needed, sample, trained), steps, used)

@@ -6,9 +6,12 @@ step is local can still fail there: a mark that flips at each step flips forever
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.bimachine import WindowProof, prove
@@ -17,7 +20,7 @@ from lengthwise.oracle.locality.machines import MachineCheck, compare, machine_o
 from lengthwise.oracle.locality.steps import Steps, formulation_steps, is_end, without_ends
 from lengthwise.records import Assumption, Claim, Reference
 from lengthwise.tasks.formulations.between import written
-from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
+from lengthwise.tasks.formulations.formulation import Column, Formulation, StepMove
 
 Growth = Literal["finite", "infinite", "unknown"]
 Spread = tuple[int, str, dict[str, Any]]  # a distance, and the sentence that says where it is found with its values
@@ -31,8 +34,9 @@ explain(
         "one step",
         "locality.distance_continues": "R continues beyond the sizes examined as it did on the last of them",
         "locality.one_step_each": "every column takes part in at most one step",
-        "locality.distance_finite": "R is {value} on the last {lasting} sizes ({numbers}).",
-        "locality.distance_at_least": "R is at least {value} on the last {lasting} sizes ({numbers}).",
+        "locality.distance_finite": "R is {value}, and the last {lasting} sizes add nothing to it ({numbers}).",
+        "locality.distance_at_least": "R is at least {value}, and the last {lasting} sizes add nothing to it "
+        "({numbers}).",
         "locality.distance_infinite": "R grows with the size ({numbers}).",
         "locality.distance_unknown": "R shows no clear tendency ({numbers}).",
         "locality.spread": "{spread} at size {size}",
@@ -57,8 +61,8 @@ explain(
 @dataclass(frozen=True)
 class Distance:
     """R by size. `bound` says that the numbers are lower bounds, found without knowing the sources of a step. `growth`
-    is "finite" when the last `lasting` sizes agree, "infinite" when each of them is larger than the one before, and
-    "unknown" otherwise: an observation on these sizes, not a proof."""
+    is "finite" when the last `lasting` sizes raise R no further, "infinite" when they do, and "unknown" when there are
+    fewer sizes: an observation on these sizes, not a proof."""
 
     name: str
     by_size: tuple[tuple[int, int], ...]
@@ -109,13 +113,13 @@ def distance(steps: Steps, sizes: Iterable[int], lasting: int = 3) -> Distance:
 
 
 def _growth(by_size: list[tuple[int, int]], lasting: int) -> Growth:
-    last = [spread for _, spread in by_size][-lasting:]
+    """Of the largest R up to each size: a size may show less, as in a sample."""
+    last = list(itertools.accumulate((spread for _, spread in by_size), max))[-lasting:]
     if len(last) < lasting:
         return "unknown"
     if len(set(last)) == 1:
         return "finite"
-    # A layout of two lines may widen at every second size only.
-    return "infinite" if last[0] < last[-1] and last == sorted(last) else "unknown"
+    return "infinite"  # a layout of two lines may widen at every second size only
 
 
 def _by_sources(moves: Iterable[StepMove]) -> Iterator[Spread]:
@@ -129,17 +133,33 @@ def _by_sources(moves: Iterable[StepMove]) -> Iterator[Spread]:
 
 def _by_comparison(moves: Iterable[StepMove]) -> Iterator[Spread]:
     """Half the distance, rounded up, between a column and a label that changes with it."""
-    near: dict[tuple[State, int], list[StepMove]] = {}
+    by_length: dict[int, list[StepMove]] = {}
     for move in {move.state: move for move in moves}.values():
-        for place in range(len(move.state)):
-            near.setdefault(((*move.state[:place], (), *move.state[place + 1 :]), place), []).append(move)
-    for (_, place), group in near.items():
-        for other in group[1:]:
-            for at, (label, other_label) in enumerate(zip(group[0].labels, other.labels, strict=True)):
+        by_length.setdefault(len(move.state), []).append(move)
+    for group in by_length.values():
+        for place, one, other in _neighbours(group):
+            for at, (label, other_label) in enumerate(zip(one.labels, other.labels, strict=True)):
                 if label != other_label and at != place:
-                    states = {"one": (group[0].state, place), "other": (other.state, place), "at": at + 1}
+                    states = {"one": (one.state, place), "other": (other.state, place), "at": at + 1}
                     values = {**states, "label": label, "other_label": other_label}
                     yield (abs(at - place) + 1) // 2, "locality.changes_with", values
+
+
+def _neighbours(moves: Sequence[StepMove]) -> Iterator[tuple[int, StepMove, StepMove]]:
+    """A place, and two of these states of one length that differ there only, the first such state and a later one.
+    Their columns are compared by sums with random weights, so that long states need no more room than they take."""
+    numbers: dict[Column, int] = {}
+    rows = [[numbers.setdefault(column, len(numbers) + 1) for column in move.state] for move in moves]
+    states = np.array(rows, dtype=np.uint64)
+    weights = np.random.default_rng(0).integers(0, 2**64, states.shape[1], dtype=np.uint64)
+    sums = states @ weights
+    for place, weight in enumerate(weights):
+        rests = sums - states[:, place] * weight
+        _, first, inverse, counts = np.unique(rests, return_index=True, return_inverse=True, return_counts=True)
+        for other in np.flatnonzero(counts[inverse] > 1).tolist():
+            one = int(first[inverse[other]])
+            if np.flatnonzero(states[one] != states[other]).tolist() == [place]:
+                yield place, moves[one], moves[other]
 
 
 @dataclass(frozen=True)
@@ -246,14 +266,20 @@ class Stopping:
 
 
 def stopping(
-    found: Locality, steps: Steps, sizes: Sequence[int], widths: Sequence[int] = WIDTHS, most: int = 4
+    found: Locality,
+    steps: Steps,
+    sizes: Sequence[int],
+    widths: Sequence[int] = WIDTHS,
+    most: int = 4,
+    further: Sequence[int] = (),
 ) -> Stopping:
-    """Whether stopping is local, given the locality of the steps with their ends."""
+    """Whether stopping is local, given the locality of the steps with their ends, found at these sizes and `further`
+    ones. At the same sizes, steps that are settled without their ends and refuted with them are refuted by an end."""
     if not any(is_end(move) for size in sizes for move in steps.moves(size)):
         return Stopping(None, "locality.no_end")
     if found.window is not None:
         return Stopping(True, "locality.stops_alike")
-    inner = settle(without_ends(steps), sizes, widths, most)
+    inner = settle(without_ends(steps), sizes, widths, most, further=further)
     if inner.window is None:
         return Stopping(None, "locality.steps_unsettled")
     if found.verdict != "REFUTED":

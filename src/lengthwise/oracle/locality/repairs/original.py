@@ -71,7 +71,8 @@ original = Original(_names["step"], _names["starts"], _names.get("draw"))
 
 @dataclass(frozen=True)
 class Broken:
-    """The layout as it is. `source` are the lines of a file that make `original` of it."""
+    """The layout as it is. `source` are the lines of a file that make `original` of it. Of the sizes in `cut` only the
+    first `_LOOKED_AT` first states were listed, which in an enumeration are alike, as the layout draws none."""
 
     name: str
     original: Original
@@ -80,6 +81,7 @@ class Broken:
     steps: Steps
     before: Locality
     source: str
+    cut: set[int] = field(default_factory=set)
     _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
 
     def starts(self, size: int) -> list[State]:
@@ -152,9 +154,13 @@ def _of_file(path: str) -> Broken:
     if own.formulation is not None:
         raise UsageError(f"{path} defines no functions step and starts; only a file that does is repaired")
 
+    draw, cut = found.get("draw"), set[int]()
+
     @functools.cache
     def starts(size: int) -> list[Any]:
         some = list(itertools.islice(iter(found["starts"](size)), _LOOKED_AT))
+        if draw is None and len(some) == _LOOKED_AT:
+            cut.add(size)
         return random.Random(size).sample(some, STARTS) if len(some) > STARTS else some
 
     functions = Functions(name, found["step"], starts, found.get("labels"), found.get("sources"))
@@ -163,7 +169,7 @@ def _of_file(path: str) -> Broken:
     other = own.other and remembered(function_steps(functions, "right"))
     before, _ = settle_own(replace(own, steps=steps, other=other), sizes, WIDTHS[:4], further)
     source = USER.format(source=_quoted(read_text(name)), file=str(Path(name).resolve()))
-    return Broken(name, Original(found["step"], starts, found.get("draw")), sizes, further, steps, before, source)
+    return Broken(name, Original(found["step"], starts, draw), sizes, further, steps, before, source, cut)
 
 
 def _quoted(text: str) -> str:

@@ -67,6 +67,8 @@ explain(
         "size {up_to}.",
         "repair.long": "At size {size}, on {starts} chains: the same windows settle every step, and the answers are "
         "equal.",
+        "repair.alike": "{said} Their first states are among the first that starts({size}) lists, which may be alike; "
+        "define draw(size, random) to try random ones.",
         "repair.no_long": "Larger sizes were not tried: their chains take too long, or the layout has none.",
         "repair.tokens": "tokens per state at size {size}",
         "repair.steps": "steps per chain at size {size}",
@@ -89,7 +91,7 @@ class LayoutCost:
 class Repaired:
     """What was found about the file of a repaired layout. `compared` states of it agree with the machine of `states`
     states that the proof is about; both are 0 where there is none. `long` is a larger size and how many of its chains
-    were tried, None where they took too long."""
+    were tried, None where they took too long; these are `alike` if they are among the first of a long list."""
 
     how: str
     source: str
@@ -100,6 +102,7 @@ class Repaired:
     states: int
     compared: int
     long: tuple[int, int] | None
+    alike: bool
     example: tuple[str, ...]
 
     def proof(self) -> str:
@@ -114,10 +117,13 @@ class Repaired:
         before, after = self.costs
         cost = {"size": before.size, "before": before.tokens, "after": after.tokens}
         size, starts = self.long or (0, 0)
+        long = sentence("repair.long" if self.long else "repair.no_long", {"size": size, "starts": starts})
+        if self.alike:
+            long = sentence("repair.alike", {"said": long, "size": size})
         return [
             self.proof(),
             sentence("repair.answers_said", {"starts": self.starts, "up_to": self.up_to}),
-            sentence("repair.long" if self.long else "repair.no_long", {"size": size, "starts": starts}),
+            long,
             sentence("repair.cost", {**cost, "steps": before.steps, "steps_after": after.steps}),
         ]
 
@@ -167,7 +173,8 @@ class Repair:
             "repaired": None
             if found is None
             else {
-                **{name: getattr(found, name) for name in ("how", "up_to", "starts", "states", "compared", "long")},
+                **{name: getattr(found, name) for name in ("how", "up_to", "starts", "states", "compared")},
+                **{name: getattr(found, name) for name in ("long", "alike")},
                 "verdict": found.locality.verdict,
                 "window": found.locality.window,
                 "costs": [vars(cost) for cost in found.costs],
@@ -309,7 +316,8 @@ def _examined(broken: Broken, made: Any, found: SweepFound | bool, how: str, nam
     first = broken.starts(min(sizes[-1], 3))[-1]
     example = tuple(written(state) for state in _chain(names["step"], _begun(names, made, first))[:_LINES])
     up_to = max((*sizes, *further))
-    repaired = Repaired(how, "", locality, up_to, starts, costs, states, compared, long, example)
+    alike = long is not None and long[0] in broken.cut
+    repaired = Repaired(how, "", locality, up_to, starts, costs, states, compared, long, alike, example)
     return replace(repaired, source=file_text(broken, made, how, repaired.proof()))
 
 

@@ -7,6 +7,7 @@ tokens by another; both are stated, and neither is guessed.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,7 +42,13 @@ def splitting(rule: str) -> Rule:
     if rule == "lines":
         return lambda text: [part.strip() for part in text.splitlines() if part.strip()]
     pattern = _pattern(rule, "split")
-    return lambda text: [part.strip() for part in pattern.split(text) if part and part.strip()]
+
+    def parts(text: str) -> list[str]:  # re.split would also give what the groups of the expression match
+        cuts = [(0, 0), *(found.span() for found in pattern.finditer(text)), (len(text), len(text))]
+        between = (text[end:begin].strip() for (_, end), (begin, _) in itertools.pairwise(cuts))
+        return list(filter(None, between))
+
+    return parts
 
 
 def tokenising(rule: str) -> Rule:
