@@ -9,12 +9,15 @@ texts it draws visible first.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 import time
 import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from lengthwise.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -73,6 +76,46 @@ def _cut(text: str, wide: int) -> tuple[str, str]:
     return text[:taken], text[taken:]
 
 
+class _Results:
+    """stdout: what cannot be written there is an error, but for a reader that went away, as `head` does."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        with self._writing():
+            self.stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._writing():
+            self.stream.flush()
+
+    def _writing(self) -> contextlib.AbstractContextManager[Any]:
+        return _needed()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def _needed() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"standard output cannot be written: {error.strerror}") from error
+
+
+class _Narration(_Results):
+    """stderr: what cannot be written there is lost. A full disk below a log, a terminal that was closed or a reader
+    that went away is no reason to give up hours of training."""
+
+    def _writing(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.suppress(OSError)
+
+
 class _Visible:
     """A stream whose text is made visible; in all else the stream itself."""
 
@@ -91,6 +134,41 @@ class _Visible:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def standard_streams() -> Iterator[None]:
+    """Streams that a command can rely on, inside the block: none is closed, each takes every sign of Unicode, and only
+    a failure of stdout is an error."""
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:  # a file opened later would take its number, and get what others print
+            setattr(sys, name, os.fdopen(_nothing(flags), "w" if flags else "r", encoding="utf-8"))
+    before = sys.stdout, sys.stderr
+    for stream in before:
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")  # a sign that the terminal cannot show is no reason to fail
+    sys.stdout, sys.stderr = cast(TextIO, _Results(before[0])), cast(TextIO, _Narration(before[1]))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+        for stream in before:
+            _emptied(stream)
+
+
+def _nothing(flags: int) -> int:
+    """The null device, open for processes that are started from here too."""
+    number = os.open(os.devnull, flags)
+    os.set_inheritable(number, True)
+    return number
+
+
+def _emptied(stream: TextIO) -> None:
+    """What was reported as lost is not tried again when Python ends, which would change the exit code."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(_nothing(os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager

@@ -82,7 +82,7 @@ def test_quiet_on_a_terminal_shows_the_result_alone(cli, monkeypatch):
 
 def test_without_a_terminal_there_is_no_bar(shell):
     answer = shell(*TRAIN, "--folder", "run", FORCE_COLOR="1", TERM="xterm-256color")
-    assert answer.code == 0 and re.fullmatch(r"trained in run: 100 steps, .*\n", answer.err)
+    assert answer.code == 0 and answer.err.splitlines()[-1].startswith("trained in run: 100 steps, ")
     assert "\x1b" not in answer.err + answer.out and "\r" not in answer.err + answer.out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -132,3 +133,13 @@ def test_no_drawn_network_answers_wrongly_more_often_than_its_squared_error_allo
         estimate = target + rng.normal(0, rng.uniform(0.05, 1.5), 50) * (rng.random(50) < rng.random())
         wrong = np.mean((estimate > 0.5) != (target == 1))
         assert wrong <= 4 * np.mean((estimate - target) ** 2) + 1e-12
+
+
+def test_what_is_proved_is_not_rounded_to_nothing() -> None:
+    """An error of 0 needs a target that is constant, and no error is kept by no unit at all."""
+    tiny, share = barron_error(100, 5e-324)
+    assert isinstance(tiny.value, float) and tiny.value > 0 and isinstance(share.value, float) and share.value > 0
+    assert barron_width(1e308, 3.0).value == 1
+    for units in range(1, 400, 7):
+        error = barron_error(units, 0.3, 0.7)[0].value
+        assert Fraction(error) ** 2 * units >= (2 * Fraction(0.3) * Fraction(0.7)) ** 2

@@ -12,6 +12,9 @@ from lengthwise.errors import UsageError
 from lengthwise.prompts.prompt import Prompt
 from lengthwise.subjects import generation
 from lengthwise.subjects.open import open_subject
+from lengthwise.subjects.symbols import token_map
+from lengthwise.subjects.tokenizer import chat_tokenizer
+from lengthwise.tasks import tasks
 from small_gguf import small_llama
 from small_language_models import BEGIN, END, TEMPLATE, small_decoder
 
@@ -207,6 +210,19 @@ def test_a_template_that_fails_is_one_sentence(tmp_path, template):
     with pytest.raises(UsageError, match="the chat template of"):
         found.count(PROMPTS[0], True)
     assert found.count(PROMPTS[0], False) == len(PROMPTS[0].text())
+
+
+def test_a_tokenizer_that_lacks_its_unknown_token_is_one_sentence(tmp_path):
+    """It can be read, and breaks on the first text with another word."""
+    folder = small_decoder(tmp_path)
+    broken = {"type": "WordLevel", "vocab": {"1": 0}, "unk_token": "[UNK]"}
+    content = json.loads((folder / "tokenizer.json").read_text()) | {"model": broken}
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(UsageError, match="UNK"):
+        open_subject(folder).capability("completions").count(PROMPTS[0], chat=False)
+    symbols = token_map("tokenizer", lambda: chat_tokenizer(folder, None))
+    with pytest.raises(UsageError, match="UNK"):
+        symbols.check(tasks.make("sort"), "it", 100)
 
 
 def test_templates_by_name_and_in_a_file(tmp_path):

@@ -102,19 +102,15 @@ example:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; the return value is the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="replace")  # a sign that the terminal cannot show is no reason to fail
-    from lengthwise.terminal import visible_streams
+    from lengthwise.terminal import standard_streams, visible_streams
 
-    with visible_streams():
+    with standard_streams(), visible_streams():
         try:
             return _guarded(sys.argv[1:] if arguments is None else arguments)
         except KeyboardInterrupt:
             print("lengthwise: stopped; nothing was changed", file=sys.stderr)
             return 130
         except BrokenPipeError:  # the reader of our output went away, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except Exception:  # a defect: its traceback may hold data too
             import traceback
@@ -224,6 +220,7 @@ def _carried_out(name: str, options: Namespace) -> int:
     from lengthwise.progress import waited
     from lengthwise.trust import trusting
 
+    _check_folder()
     how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
     yes = getattr(options, "yes", False)
     told = waited(name, options.quiet or name == "view")  # which waits for visitors
@@ -232,6 +229,14 @@ def _carried_out(name: str, options: Namespace) -> int:
     left_out = "is named by stored data and was not run; --trust runs it"
     warn([f"the Python file {path} {left_out}" for path in refused], options.quiet)
     return code
+
+
+def _check_folder() -> None:
+    """Refuse to begin in a folder that was deleted, where neither a path nor torch's libraries are found."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be used: {error.strerror}; change to another one") from None
 
 
 def _check_known(name: str, rest: list[str]) -> None:

@@ -88,7 +88,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def in_one_sentence(path: Path, what: str = "could not be loaded") -> Iterator[None]:
+def in_one_sentence(path: Path | str, what: str = "could not be loaded") -> Iterator[None]:
     """Whatever a stranger's files make a library raise, which no list covers, as a usage error. A panic of a library
     in Rust is no Exception."""
     try:

@@ -16,10 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import explain
 from lengthwise.records import Assumption, Check, Claim, Kind, Reference
+from lengthwise.rounding import Upper, below
 
 YAO = "yao2021"
 USUAL = {"(": ")", "[": "]", "<": ">", "{": "}"}
@@ -165,7 +167,8 @@ def _open_at_end(tokens: Sequence[str]) -> list[str]:
 def barron_width(error: float, constant: float, radius: float = 1.0) -> Claim:
     """Units that are enough for a root mean square error: ceil((2 r C / error)²), one hidden layer of steps."""
     _positive(error=error, constant=constant, radius=radius)
-    value = math.ceil(_moderate(2 * radius * constant / error) ** 2)
+    _moderate(2 * radius * constant / error)
+    value = math.ceil((2 * Fraction(radius) * Fraction(constant) / Fraction(error)) ** 2)  # exact, so 1 or more
     given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists")))
     evidence = {"error": error, "constant": constant, "radius": radius, "formula": "ceil((2 r C / error)²)"}
     return Claim("width.enough", value, "units", "proved", "holds", None, given, BARRON, evidence)
@@ -175,10 +178,13 @@ def barron_error(units: int, constant: float, radius: float = 1.0) -> list[Claim
     """What `units` units need not exceed: the root mean square error e = 2 r C / sqrt(n), and for answers of 0 and 1
     the share of wrong ones, 4 e². (A wrong answer is off by 1/2 or more, so their share is at most 4 E[(f - y)²].)"""
     _positive(units=units, constant=constant, radius=radius)
-    error = _moderate(2 * radius * constant / math.sqrt(units))
+    _moderate(2 * radius * constant / math.sqrt(units))
+    least_root = below(math.sqrt(units))
+    upper = Upper(2.0) * radius * constant / least_root
+    error, wrong = float(upper), float(upper * upper * 4.0)
     given = tuple(map(Assumption, ("width.fourier", "width.ball", "width.exists", "width.no_floor")))
     evidence = {"units": units, "constant": constant, "radius": radius, "formula": "2 r C / sqrt(n)"}
-    wrong, answers = 4 * error**2, (*given, Assumption("width.answers"))
+    answers = (*given, Assumption("width.answers"))
     status = "vacuous" if wrong >= 1 else "holds"
     of_answers = {**evidence, "formula": "16 r² C² / n"}
     return [
@@ -205,7 +211,7 @@ def deep_width(error: float, smoothness: float, layers: int) -> Claim:
 
 def _moderate(value: float) -> float:
     """A number whose square is one too."""
-    if value > 1e150:
+    if not value <= 1e150:
         raise UsageError(f"constant and radius lead to {value:.3g}, too large to compute with; give smaller ones")
     return value
 

@@ -20,11 +20,12 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from lengthwise.errors import UsageError
 from lengthwise.files import read_json
-from lengthwise.models.hub_folder import inside
+from lengthwise.models.hub_folder import in_one_sentence, inside
 from lengthwise.progress import Progress, silent
 from lengthwise.prompts.prompt import Prompt
 from lengthwise.subjects.completion import Completion, Ending, opens_reasoning, stopped, without_reasoning
 from lengthwise.subjects.predictor import grows
+from lengthwise.subjects.tokenizer import BREAKS
 
 _CELLS = 2**28  # numbers in the keys and values of a batch, or in its attention scores
 _ROWS = 64  # rows of a batch: more of them save nothing on a CPU
@@ -133,7 +134,8 @@ class LocalCompletions:
 
     def _tokens(self, text: str, chat: bool) -> list[int]:
         """A template writes the special tokens itself."""
-        return list(self.tokenizer(text, add_special_tokens=not chat, truncation=False, verbose=False)["input_ids"])
+        with in_one_sentence(self.name, BREAKS):
+            return list(self.tokenizer(text, add_special_tokens=not chat, truncation=False, verbose=False)["input_ids"])
 
     def _turn_ends(self, prompt: Prompt) -> frozenset[int]:
         """The token with which the template ends an answer."""
@@ -143,7 +145,9 @@ class LocalCompletions:
     def _text(self, row: _PromptRow, ends: frozenset[int]) -> tuple[str, str]:
         """What a row says, and its reasoning."""
         written = row.written[:-1] if row.written and row.written[-1] in ends else row.written
-        return without_reasoning(self.tokenizer.decode(written, skip_special_tokens=True), row.opened)
+        with in_one_sentence(self.name, BREAKS):
+            text = self.tokenizer.decode(written, skip_special_tokens=True)
+        return without_reasoning(text, row.opened)
 
     def _completion(self, row: _PromptRow, ending: Ending, ends: frozenset[int], stop: Sequence[str]) -> Completion:
         text, thought = self._text(row, ends)

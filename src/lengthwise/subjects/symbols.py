@@ -19,9 +19,11 @@ from torch import Tensor
 
 from lengthwise.errors import Interrupted, OutOfPositions, UsageError
 from lengthwise.files import read_json
+from lengthwise.models.hub_folder import in_one_sentence
 from lengthwise.registry import thing_in_file
 from lengthwise.subjects.run import CELLS
 from lengthwise.subjects.subject import MarkedItems, first_errors
+from lengthwise.subjects.tokenizer import BREAKS
 from lengthwise.tasks.batch import NOTHING, Batch, Samples
 from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
@@ -181,9 +183,10 @@ def _of_tokenizer(tokenizer: Any, name: str) -> Callable[[Task], Mapping[str, An
     def entries(task: Task) -> Mapping[str, Any]:
         found: dict[str, Any] = dict(special)
         for symbol in task.symbols:
-            ids = tokenizer.encode(symbol, add_special_tokens=False)
-            if len(ids) != 1 or tokenizer.decode(ids).strip() != symbol:
+            with in_one_sentence(name, BREAKS):
+                ids = tokenizer.encode(symbol, add_special_tokens=False)
                 read = [tokenizer.decode([one]) for one in ids]
+            if len(read) != 1 or read[0].strip() != symbol:
                 raise UsageError(f"{name} reads the symbol {symbol!r} as {read}, and each symbol has to be one token")
             found[symbol] = ids[0]
         return found

@@ -19,6 +19,7 @@ from lengthwise.reading import MOST_WHOLE, read_text
 TOKENIZER = "tokenizer.json"  # the only file that a tokenizer is read from: others can name code
 _SETTINGS, _TEMPLATE = "tokenizer_config.json", "chat_template.jinja"
 _NO_TOKENIZER = "cannot be read as a tokenizer"
+BREAKS = "has a tokenizer that breaks on what it is given"  # it was read, and may still lack what a text needs
 _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token")
 
 
@@ -52,14 +53,12 @@ def tokenizer_beside(folder: Path | None, gguf: Path | None) -> TextTokenizer | 
 
 
 def _careful(place: Any, cut: Callable[[str], list[int]], text: Callable[[list[int]], str]) -> TextTokenizer:
-    """A tokenizer that was read may still break on what it is given."""
-
     def careful_cut(given: str) -> list[int]:
-        with in_one_sentence(place, _NO_TOKENIZER):
+        with in_one_sentence(place, BREAKS):
             return cut(given)
 
     def careful_text(given: list[int]) -> str:
-        with in_one_sentence(place, _NO_TOKENIZER):
+        with in_one_sentence(place, BREAKS):
             return text(given)
 
     return TextTokenizer(careful_cut, careful_text)

@@ -8,7 +8,7 @@ import pytest
 
 from lengthwise.bounds.tokens import TokenLosses, bounds_for, joined, token_bound
 from lengthwise.bounds.tokens import losses as losses_file
-from lengthwise.bounds.tokens.formulas import complexity, loss_range
+from lengthwise.bounds.tokens.formulas import complexity, loss_ceiling, loss_range
 from lengthwise.bounds.tokens.inequalities import Freedman, ProductInequality
 from lengthwise.bounds.tokens.make import foreseen_bound
 from lengthwise.errors import UsageError
@@ -142,3 +142,10 @@ def test_what_is_refused():
 def test_a_sample_of_documents_needs_no_count_of_tokens():
     levels = {bound.level for bound in bounds_for(drawn(), 10, documents=1000)}
     assert levels == {"documents"} and {b.level for b in bounds_for(drawn(), 10, tokens=10**5)} == {"tokens"}
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-308, 5e-324])
+def test_the_range_of_a_loss_is_a_number_for_every_weight(alpha: float) -> None:
+    """V / α is no float, and its logarithm is."""
+    expected = math.log(V) - math.log(alpha)
+    assert loss_range(alpha, V) == pytest.approx(expected) and loss_ceiling(alpha, V) == pytest.approx(expected)

@@ -32,12 +32,13 @@ def loss_floor(alpha: float, vocabulary: int) -> float:
 
 def loss_ceiling(alpha: float, vocabulary: int) -> float:
     """The most a smoothed loss can be: ln(V / α), for a token that was impossible."""
-    return math.log(vocabulary / _share(alpha))
+    return math.log(vocabulary) - math.log(_share(alpha))  # the quotient of a small α is no float
 
 
 def loss_range(alpha: float, vocabulary: int) -> float:
     """Δ = ln(1 + (1 - α) V / α), the ceiling less the floor (statement G1)."""
-    return math.log1p((1 - _share(alpha)) * vocabulary / alpha)
+    odds = (1 - _share(alpha)) * vocabulary / alpha
+    return math.log1p(odds) if odds < math.inf else math.log1p(-alpha) + loss_ceiling(alpha, vocabulary)
 
 
 def hoeffding_gap(spread: float, complexity: float) -> float:

@@ -18,7 +18,7 @@ explain(
         "bound_width.error": (
             "{units:,} units in one hidden layer are enough for a root mean square error of {error:.4g} (proved)."
         ),
-        "bound_width.wrong": "For answers of 0 and 1, at most {share:.2%} of them need be wrong.",
+        "bound_width.wrong": "For answers of 0 and 1, at most {percent:.3g}% of them need be wrong.",
         "bound_width.any_wrong": "For answers of 0 and 1 this is vacuous: any share of them may be wrong.",
         "bound_width.deep": "With {layers} hidden layers, the width grows as error^-{exponent:.4g} (heuristic).",
         "bound_width.no_deep": "Nothing is known for {layers} hidden layers: smoothness × layers must be at most 1/2.",
@@ -44,9 +44,9 @@ def _answer(claim: Claim) -> str:
     if claim.key == "width.deep":
         return sentence("bound_width.no_deep" if claim.value is None else "bound_width.deep", found)
     if claim.key == "width.wrong":
-        return sentence(
-            "bound_width.any_wrong" if claim.status == "vacuous" else "bound_width.wrong", {"share": claim.value}
-        )
+        assert isinstance(claim.value, float)
+        key = "bound_width.any_wrong" if claim.status == "vacuous" else "bound_width.wrong"
+        return sentence(key, {"percent": 100 * claim.value})
     values = {"units": claim.value, "error": claim.value, **found}
     return sentence("bound_width.error", values)
 
