@@ -9,6 +9,7 @@ from lengthwise.cli.options import (
     above_0,
     add_computing,
     add_trust,
+    add_yes,
     amount,
     nats,
     number,
@@ -114,6 +115,7 @@ def bound_shift(parser: Parser) -> None:
     parser.flag("--require", "exit with code 3 if the bound is vacuous or violated")
     add_computing(parser)
     add_trust(parser, "the run")
+    add_yes(parser)
     parser.seed_help = "random seed of the items (default: 0)"
 
 
