@@ -173,7 +173,7 @@ class Claim:
             text += f" [{shown(self.interval.low)}, {high}"
         text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" else ")")
         violated = [a.statement for a in self.assumptions if a.check == "violated"]
-        return text + (f"; violated: {'; '.join(violated)}" if violated else "")
+        return text + (f"; assumption violated: {'; '.join(violated)}" if violated else "")
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,6 @@ def shifts(rng: np.random.Generator, batch: int) -> Found:
             certain.append(float(losses @ drawn) + moved)
             bound = shift_bound(
                 min(1.0, float(losses @ drawn)), moved, 0.0, constant=steep, margin=margin, items=items, delta=DELTA,
-                tried=len(tried),
             )  # fmt: skip
             best = min(best, bound.total)
         errors.append(float(target @ (margins <= 0)))

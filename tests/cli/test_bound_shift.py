@@ -85,6 +85,8 @@ def test_texts_are_read_whole_or_refused(cli, given, tmp_path):
 
 def test_what_is_missing_is_said_and_vacuous_is_refused_on_request(cli, given):
     assert cli("bound", "shift", given / "run").code == 2
+    rounded = cli("bound", "shift", given / "run", "--to", 6, "--precision", "bf16")
+    assert rounded.code == 2 and "--precision" in rounded.err  # nothing in this bound would be rounded
     assert cli("bound", "shift", given / "hub", "--to", "6").code == 2
     assert cli("bound", "shift", given / "run", "--to", "nowhere 9").code == 2
     vacuous = ("--from", given / "a.jsonl", "--to", given / "b.jsonl", "--items", 20, "--require", "--quiet")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from lengthwise.errors import UsageError
+from lengthwise import limits
+from lengthwise.errors import OutOfReach, UsageError
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.attention import attentions
 from lengthwise.models.attention.softmax import Softmax
@@ -126,6 +127,16 @@ def test_without_an_attack_no_bound_is_said_to_come_from_one():
 def test_what_cannot_be_asked_is_refused(settings, context):
     with pytest.raises(UsageError):
         ask(ShiftBoundProbe(**settings), subject(), context)
+
+
+def test_samples_whose_pairs_do_not_fit_into_memory_are_refused_before_they_are_drawn(monkeypatch):
+    with pytest.raises(OutOfReach, match="memory"):
+        ask(ShiftBoundProbe("8", "6", items=100_000_000), subject(), Context(TASK))
+    monkeypatch.setattr(limits, "machine_memory", lambda: 40_000)
+    with pytest.raises(OutOfReach):
+        ask(ShiftBoundProbe("8", "6", items=40), subject(), Context(TASK))
+    with limits.lifted():
+        assert ask(ShiftBoundProbe("8", "6", items=40), subject(), Context(TASK)).claims
 
 
 def test_levels_of_a_ladder_are_taken():

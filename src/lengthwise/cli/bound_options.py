@@ -8,7 +8,9 @@ from lengthwise.cli.options import (
     a_size,
     above_0,
     add_computing,
+    add_device,
     add_trust,
+    add_yes,
     amount,
     nats,
     number,
@@ -112,8 +114,9 @@ def bound_shift(parser: Parser) -> None:
     parser.add_figure("draw the terms to this .svg, .png or .html file")
     parser.add_output("--page", (".html",), "also write everything as one HTML page")
     parser.flag("--require", "exit with code 3 if the bound is vacuous or violated")
-    add_computing(parser)
+    add_device(parser)
     add_trust(parser, "the run")
+    add_yes(parser)
     parser.seed_help = "random seed of the items (default: 0)"
 
 

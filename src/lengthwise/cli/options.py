@@ -202,10 +202,15 @@ def add_yes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help=words)
 
 
+def add_device(parser: Parser) -> None:
+    """Where networks compute, alone: what is computed from the weights is neither rounded nor compiled."""
+    parser.add("--device NAME", "auto, cpu, cuda, cuda:1 or mps (default: cpu)")
+
+
 def add_computing(parser: Parser, measures: bool = True) -> None:
     """The options that say how networks compute; `cli.main` acts on them. Of what is trained, the precision is one of
     the settings of training."""
-    parser.add("--device NAME", "auto, cpu, cuda, cuda:1 or mps (default: cpu)")
+    add_device(parser)
     if measures:
         words = "float32, or bf16 for matrix products in bfloat16 (default: float32)"
         parser.add_argument("--precision", dest="measured_in", metavar="HOW", help=words)

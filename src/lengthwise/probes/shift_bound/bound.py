@@ -12,13 +12,14 @@ from lengthwise.bounds.risk import RiskBound
 from lengthwise.bounds.shifted import margins_to_try, pair_costs, ramp, shift_bound
 from lengthwise.errors import UsageError
 from lengthwise.figures.plots import waterfall_figure
+from lengthwise.limits import check_reach
 from lengthwise.messages import explain, sentence
 from lengthwise.models.parts import Anatomy
 from lengthwise.probes.probe import Context
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import BoundGround, constant_of, sequence_grounds, states_ground
 from lengthwise.probes.shift_bound.measures import measure_ground
-from lengthwise.probes.shift_bound.samples import ShiftSide, drawn_side, one_place
+from lengthwise.probes.shift_bound.samples import ShiftSide, drawn_side, is_file, one_place
 from lengthwise.records import Cell, Claim, Record, Table, columns
 from lengthwise.subjects.subject import Subject
 from lengthwise.transport.problem import MatrixCost, TransportProblem
@@ -56,6 +57,8 @@ explain(
     }
 )
 
+_PAIR_BYTES = 48.0  # a distance, its cost, and what computing both takes
+
 _SHAPES = {"certified": "shift_bound.certified", "attacked": "shift_bound.attacked"}
 
 
@@ -80,8 +83,11 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
     """The record of a bound: claims, the terms by constant, and their waterfall."""
     if not probe.target:
         raise UsageError("say what the shift leads to: a level, a size or a file")
+    if not (is_file(probe.source) or is_file(probe.target)):
+        _check_pairs(probe.items, probe.items)
     source = drawn_side(subject, context, probe.source, probe.items, "source")
     target = drawn_side(subject, context, probe.target, probe.items, "target")
+    _check_pairs(len(source.items), len(target.items))
     fresh = None if target.from_file else drawn_side(subject, context, probe.target, probe.items, "fresh")
     if probe.metric == "states":
         source, target = (
@@ -102,6 +108,11 @@ def bound_shift(probe: ShiftBoundProbe, subject: Subject, context: Context) -> R
         target,
         fresh,
     )
+
+
+def _check_pairs(first: int, second: int) -> None:
+    """Refuse samples whose pairs do not fit into memory."""
+    check_reach(f"a distance for each pair of {first:,} and {second:,} items", memory=_PAIR_BYTES * first * second)
 
 
 def grounds_of(metric: str, anatomy: Anatomy, source: ShiftSide, target: ShiftSide, seed: int) -> list[BoundGround]:

@@ -59,7 +59,7 @@ class ShiftSide:
 def drawn_side(subject: Subject, context: Context, where: str, items: int, role: str) -> ShiftSide:
     """Items from a level or sizes, or the first lines of a file, each once. Two roles draw independently."""
     seed = Seeds(context.seed).key(f"shift bound, {role}") >> 1
-    if Path(where).suffix == ".jsonl" or Path(where).is_file():
+    if is_file(where):
         found = _scored(subject, inputs_of_lines(subject, Path(where), items))
         if len(found) < 2:
             raise UsageError(f"{where} holds one item, and a sample needs 2 or more")
@@ -74,6 +74,11 @@ def drawn_side(subject: Subject, context: Context, where: str, items: int, role:
     return ShiftSide(
         f"{name_of(task)}, {where if not where.isdigit() else f'size {where}'}", _scored(subject, shown), False
     )
+
+
+def is_file(where: str) -> bool:
+    """Whether a side is read from a file, and not drawn."""
+    return Path(where).suffix == ".jsonl" or Path(where).is_file()
 
 
 def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequence[int]]:
