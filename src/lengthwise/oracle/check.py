@@ -17,7 +17,7 @@ from lengthwise.oracle.limit.theorems import dfa_length, limit_claims
 from lengthwise.oracle.limit.witnesses import witness_for
 from lengthwise.oracle.locality.layout import Layout, layout_asked, look
 from lengthwise.oracle.locality.own import Own, examinable, load_formulation, settle_own
-from lengthwise.oracle.locality.steps import Steps, kept_steps
+from lengthwise.oracle.locality.steps import Steps, all_combinations, kept_steps
 from lengthwise.oracle.opinion import (
     BATCH,
     STEPS,
@@ -283,7 +283,8 @@ def check_formulation(
 
 
 def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
-    """The layout as found in the sizes a file has, or in those whose states fit into the budget."""
+    """The layout as found in the sizes a file has, or in those whose states fit into the budget. Whether a file lists
+    all first states is not known, so that they count as a sample unless they are all combinations of their columns."""
     examined, sizes, further = examinable(own)
     found, steps = settle_own(examined, sizes, further=further)
     trained = [size for size in sizes if size <= train_size]
@@ -291,7 +292,8 @@ def _layout(own: Own, train_size: int, items: int, seed: int) -> Layout:
         raise UsageError(f"{own.steps.name} has no states of size 1 to {train_size}; its sizes begin at {sizes[0]}")
     used = [size for size in sizes if size > train_size][-1:]  # larger ones may be too many to ask for
     sample = steps if own.sizes else _sample(steps, trained, items, seed)
-    return look(steps, sizes, found, sample, trained, used, further=further)
+    layout = look(steps, sizes, found, sample, trained, used, further=further)
+    return replace(layout, sampled=not all_combinations(steps, [*sizes, *further]))
 
 
 def _sample(steps: Steps, sizes: Sequence[int], items: int, seed: int) -> Steps:

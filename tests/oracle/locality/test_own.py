@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from lengthwise.errors import UsageError
 from lengthwise.messages import sentence
+from lengthwise.oracle.check import check_formulation
 from lengthwise.oracle.locality import own_pairs
 from lengthwise.oracle.locality.own import alphabet_note, load_formulation, new_tokens, settle_own
 from lengthwise.oracle.locality.own_pairs import load_pairs
+from lengthwise.oracle.locality.steps import all_combinations
 from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations import functions
 from lengthwise.tasks.formulations.between import is_guess, labels_between, state_of
@@ -268,3 +270,32 @@ def test_labels_give_the_next_state(state: State, after: State, side: Any) -> No
         assert tuple(c if label == "keep" else (label,) for c, label in pairs) == after
     else:
         assert labels[-1] == after[-1][0] and set(labels[:-1]) <= {None}
+
+
+COPIED = """
+import itertools, random
+def starts(size):
+    words = itertools.product("abc", repeat=size)
+    if SAMPLED:
+        draw = random.Random(size)
+        words = [[draw.choice("abcdefgh") for _ in range(size)] for _ in range(150)]
+    return ([*word, "="] for word in words)
+def step(state):
+    at = state.index("=")
+    return None if len(state) == 2 * at + 1 else [*state, state[len(state) - at - 1]]
+"""
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_first_states_that_are_all_combinations_are_known(tmp_path: Path, sampled: bool) -> None:
+    path = tmp_path / "layout.py"
+    path.write_text(COPIED.replace("SAMPLED", str(sampled)))
+    assert all_combinations(load_formulation(str(path)).steps, range(1, 5)) != sampled
+
+
+@pytest.mark.system
+def test_several_windows_of_a_sample_are_not_believed(tmp_path: Path) -> None:
+    """Copying words with repeats is settled by no number of windows, but clashes of several are rare."""
+    path = tmp_path / "layout.py"
+    path.write_text(COPIED.replace("SAMPLED", "True"))
+    assert check_formulation(str(path), ("rope",)).verdicts["rope"].outlook == "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -73,6 +74,18 @@ def is_end(move: StepMove) -> bool:
 def without_ends(steps: Steps) -> Steps:
     """The same steps without those at which chains stop."""
     return replace(steps, chains=lambda size: ([m for m in chain if not is_end(m)] for chain in steps.chains(size)))
+
+
+def all_combinations(steps: Steps, sizes: Iterable[int]) -> bool:
+    """Whether the first states of each of these sizes have one length and are all combinations of the columns that they
+    have at each place."""
+    for size in sizes:
+        firsts = {move.state for chain in steps.chains(size) for move in itertools.islice(chain, 1)}
+        if len({len(state) for state in firsts}) != 1:
+            return False
+        if len(firsts) != math.prod(len(set(columns)) for columns in zip(*firsts, strict=True)):
+            return False
+    return True
 
 
 def remembered(steps: Steps) -> Steps:
