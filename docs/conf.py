@@ -48,7 +48,8 @@ bibtex_default_style = "keyed"
 
 html_theme = "furo"
 html_title = f"lengthwise {version}"
-html_static_path = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # summaries are fetched, which a page opened as a file may not do

@@ -167,11 +167,14 @@ class Claim:
                 return f"{100 * value:.3g} %"
             return _shown(value)
 
-        text = f"{self.title}: {shown(self.value)}{f' {self.unit}' if self.unit not in ('', 'share') else ''}"
+        if self.value is None:
+            text = f"{self.title}: {self.status}"
+        else:
+            text = f"{self.title}: {shown(self.value)}{f' {self.unit}' if self.unit not in ('', 'share') else ''}"
         if self.interval:
             high = "…" if self.interval.is_open else f"{shown(self.interval.high)}]"
             text += f" [{shown(self.interval.low)}, {high}"
-        text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" else ")")
+        text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" and self.value is not None else ")")
         violated = [a.statement for a in self.assumptions if a.check == "violated"]
         return text + (f"; assumption violated: {'; '.join(violated)}" if violated else "")
 

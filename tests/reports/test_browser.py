@@ -235,6 +235,9 @@ def test_paper_is_light_whole_and_without_controls(visit, report):
           "svg.getBoundingClientRect().right > innerWidth + 1).length"  # fmt: skip
     assert opened.ask(cut) == 0
     assert opened.ask("document.documentElement.scrollWidth - innerWidth") <= 0
+    narrowest = "Math.min(...[6, 7, 8].map(place => document.querySelector("
+    narrowest += "`[data-table=claims] th:nth-child(${place})`).getBoundingClientRect().width))"
+    assert opened.ask(narrowest) > 718 / 11, "reasons and sources would be columns of single words"
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
     assert opened.complaints == []
 

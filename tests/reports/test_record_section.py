@@ -10,7 +10,7 @@ from lengthwise.errors import UsageError
 from lengthwise.figures.plots import heat_figure, line_figure
 from lengthwise.records import Assumption, Claim, Column, Interval, Record, Table
 from lengthwise.reports.cells import shown
-from lengthwise.reports.record_section import RecordPage, render_record_page, write_record_page
+from lengthwise.reports.record_section import RecordPage, claim_row, render_record_page, write_record_page
 
 EVIL = "<script>alert(1)</script>"
 
@@ -92,3 +92,9 @@ def test_text_fits_80_columns_and_shows_control_characters(capsys):
 def test_a_failure_is_told_in_its_place(capsys):
     write_record(Record("x", failed="there is nothing to see"))
     assert capsys.readouterr().out.splitlines()[-1] == "failed: there is nothing to see"
+
+
+def test_evidence_that_names_encodings_has_no_marks_of_code():
+    """Tables are plain text, so a mark would stay a backtick."""
+    row = claim_row(Claim("x", 0.5, "share", "measured", evidence={"others": ["sort with `rope`"]}))
+    assert row["evidence"].endswith(": sort with rope")

@@ -98,3 +98,13 @@ def test_search_works_from_the_file_system(site: Path, browser) -> None:
     assert any("explanation/attention.html" in link for link in found)
     page.goto(found[0])
     assert page.title() and all(url.startswith(("file:", "data:")) for url in asked)
+
+
+def test_headings_and_the_index_are_laid_out(site: Path, browser) -> None:
+    """Code in a heading is no footnote, and long names do not make the index wider than the page."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "how-to/bound-command.html").as_uri())
+    size = "name => parseFloat(getComputedStyle(document.querySelector(name)).fontSize)"
+    assert page.evaluate(size, "h1 code") > 0.7 * page.evaluate(size, "h1")
+    page.goto((site / "genindex.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -108,6 +108,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synthetic_study: Any) 
     return tmp_path
 
 
+def test_extras_are_quoted_wherever_their_installation_is_shown() -> None:
+    """zsh takes brackets for a pattern and refuses the command."""
+    package = Path(lw.__file__).parent
+    texts = {**PAGES, **{str(path): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}}
+    bare = {name: found for name, text in texts.items() if (found := re.findall(r"pip install [\w.]+\[", text))}
+    assert not bare
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("page, command", commands())
 def test_a_command_runs(page: str, command: str, here: Path, synthetic_study: Any, capsys: Any) -> None:

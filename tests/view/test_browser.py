@@ -8,7 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +117,24 @@ def test_the_command_answers_this_host_with_its_token_alone(served, tmp_path: Pa
     assert [status_of(url, to) for url, to, _ in asked] == [status for _, _, status in asked]
 
 
-def status_of(url: str, host: str) -> int:
+@pytest.mark.system
+def test_another_page_that_asks_for_a_socket_is_refused_without_a_word(tmp_path: Path) -> None:
+    """Any page in the user's browser can ask for that, and what it asks is not news for the user."""
+    write_run(tmp_path / "one")
+    command = [sys.executable, "-m", "lengthwise", "view", str(tmp_path), "--json", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        host = json.loads(process.stdout.readline())["url"].split("/")[2]
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+        assert status_of(f"http://{host}/", host, {**upgrade, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}) == 403
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == ""
+
+
+def status_of(url: str, host: str, headers: Mapping[str, str] = {}) -> int:
+    asked = urllib.request.Request(url, headers={"Host": host, **headers})
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host}), timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:

@@ -169,7 +169,7 @@ def _load_gguf(path: Path) -> tuple[Any, tuple[tuple[str, str], ...]]:
         import gguf  # noqa: F401
     except ImportError:
         raise UsageError(
-            f"reading {path} needs gguf and accelerate; `pip install lengthwise[hf]` installs them"
+            f"reading {path} needs gguf and accelerate; `pip install 'lengthwise[hf]'` installs them"
         ) from None
     with staged({path.name: path}) as place:
         return _load(path, lambda: load(place, gguf_file=path.name, **_plainly()))
@@ -187,7 +187,7 @@ def _transformers() -> Any:
         import transformers
     except ImportError:
         raise UsageError(
-            "models of other libraries need transformers; `pip install lengthwise[hf]` installs it"
+            "models of other libraries need transformers; `pip install 'lengthwise[hf]'` installs it"
         ) from None
     return transformers
 

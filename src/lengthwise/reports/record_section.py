@@ -39,7 +39,7 @@ explain(
     {
         "evidence.discarded": "seeds discarded: {value}",
         "evidence.rule": "rule: {value}",
-        "evidence.others": "not: {value}",
+        "evidence.others": "did not hold: {value}",
         "evidence.contradictions": "contradicted by {value}",
         "evidence.not_learned": "not learned: {value}",
         "evidence.decided": "decided: {value}",
@@ -170,7 +170,7 @@ def claim_row(claim: Claim) -> dict[str, Any]:
         "interval": between,
         "n": claim.evidence.get("n", len(seeds) if isinstance(seeds, list) else None),
         "assumptions": [(one.check, one.statement) for one in claim.assumptions],
-        "evidence": "; ".join(_evidence(claim.evidence)),
+        "evidence": "; ".join(_evidence(claim.evidence)).replace("`", ""),
         "reference": "" if claim.reference is None else str(claim.reference),
     }
 

@@ -225,7 +225,7 @@ class _Connection:
         try:
             import httpx
         except ImportError:
-            raise UsageError("a server is asked with httpx; `pip install lengthwise[llm]` installs it") from None
+            raise UsageError("a server is asked with httpx; `pip install 'lengthwise[llm]'` installs it") from None
         key = os.environ.get(self.endpoint.key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(f"the environment variable {self.endpoint.key_env} holds characters that no key has")

@@ -51,7 +51,7 @@ class PageServer:
 
     def run(self) -> None:
         """Answer until the user interrupts."""
-        settings: dict[str, Any] = {"log_level": "warning", "access_log": False, "lifespan": "off", "ws": "none"}
+        settings: dict[str, Any] = {"log_level": "error", "access_log": False, "lifespan": "off", "ws": "none"}
         config = uvicorn.Config(self.app, proxy_headers=False, server_header=False, timeout_keep_alive=30, **settings)
         try:
             uvicorn.Server(config).run(sockets=[self._socket])

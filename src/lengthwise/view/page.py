@@ -57,8 +57,8 @@ def page_files() -> dict[str, tuple[str, str]]:
 
 
 class Vega:
-    """The library that draws figures. Putting it together takes seconds, so that begins when this is made, beside what
-    the server does."""
+    """The library that draws figures. Putting it together takes seconds, so that begins when this is made, while the
+    server starts."""
 
     def __init__(self) -> None:
         self._made: Future[bytes] = Future()

@@ -237,7 +237,7 @@ def _reader(path: Path) -> Any:
     try:
         import gguf
     except ImportError:
-        raise UsageError(f"reading {path} needs gguf; `pip install lengthwise[hf]` installs it") from None
+        raise UsageError(f"reading {path} needs gguf; `pip install 'lengthwise[hf]'` installs it") from None
     try:
         return gguf.GGUFReader(path)
     except OSError as error:

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if theirs and not options.overwrite:
         raise UsageError(
             f"{', '.join(sorted(theirs))} in {folder} would be overwritten; "
-            "choose another folder, or replace what is there with --overwrite"
+            "choose another folder, or use --overwrite to replace them"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in content.items():

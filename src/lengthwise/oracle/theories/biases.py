@@ -55,7 +55,7 @@ explain(
         "biases.window": "last tokens that the answer depends on",
         "biases.memory": "last symbols that settle every answer",
         "biases.spread": "the logits that one query gives to two keys by their content differ by at most {spread:g}",
-        "biases.shape": "the model has {layers} layers of {heads} heads",
+        "biases.shape": "heads per layer: {heads}; layers: {layers}",
         "biases.underflow": "the weight of the bias is positive but so small that it is 0 in floating point",
         "biases.own": "The last symbol settles every answer, so nothing has to be remembered.",
         "biases.local": "The last {symbols} symbols settle every answer, and a head of slope {steepest:.3g}, above "
@@ -65,10 +65,10 @@ explain(
         "biases.short": "No number of last symbols settles every answer, and the model sees only the last {window:,} "
         "tokens: some inputs of up to {longest:,} symbols look the same to it and need different answers.",
         "biases.far": "No number of last symbols settles every answer, and attention is 0 beyond {window:,} tokens "
-        "(smallest slope {smallest:.3g}, {layers} layers), so no weights hold at every length. No theory here decides "
+        "(smallest slope {smallest:.3g}; layers: {layers}), so no weights hold at every length. No theory here decides "
         "for sizes up to {size:,}.",
-        "biases.unread": "Attention is 0 beyond {window:,} tokens (smallest slope {smallest:.3g}, {layers} layers). No "
-        "theory here decides for sizes up to {size:,}.",
+        "biases.unread": "Attention is 0 beyond {window:,} tokens (smallest slope {smallest:.3g}; layers: {layers}). "
+        "No theory here decides for sizes up to {size:,}.",
         "advice.slope": "a head whose slope is above ln 2 keeps the last symbols distinct",
         "advice.smaller_slope": "smaller slopes see further",
     }

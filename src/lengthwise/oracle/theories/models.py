@@ -71,7 +71,7 @@ explain(
         "that: some of them look the same and have different answers.",
         "models.room": "The state holds {bits:,} bits, which is too little from prompts of {length:,} symbols on. No "
         "theory here decides for prompts of up to {longest:,} symbols.",
-        "models.fixed_loops": "A fixed number of passes is a Transformer of {layers} layers. {why}",
+        "models.fixed_loops": "A fixed number of passes is a Transformer with as many layers (here {layers}). {why}",
         "models.log_loops": "A pass for each doubling of the length is enough for every automaton: each combines what "
         "two neighbouring stretches do to the states.",
         "models.size_loops": "A pass for each token is enough for every automaton: in each, every token takes over the "

@@ -134,7 +134,7 @@ class Guarantee:
             rows = tuple((note.statement,) for note in self.notes)
             tables.append(Table("guarantee.notes", (Column("note", "text"),), rows, "Notes"))
         facts = {"model": self.model, "described": self.described, "data_used": self.data, "vacuous": self.vacuous}
-        title, text = f"What is guaranteed of {self.model}", (*result(self), _losses(self))
+        title, text = f"What is guaranteed about {self.model}", (*result(self), _losses(self))
         return Record("guarantee", {}, title, text, self.claims, tuple(tables), data=facts)
 
 

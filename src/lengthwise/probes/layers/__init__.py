@@ -40,7 +40,7 @@ class LayersProbe(WeightsProbe):
         outside = [matrix for matrix in found if matrix not in inside]
         text = (
             f"{look.anatomy.parameters:,} parameters, of which {sum(m.parameters for m in inside):,} are in the "
-            f"matrices of {len(blocks)} blocks. Outside of them: "
+            "matrices of its blocks. Outside of them: "
             + ", ".join(f"{m.place} {m.shape[0]:,} × {m.shape[1]:,}" for m in outside)
             + "."
         )

@@ -57,7 +57,7 @@ class Stacked(Encoding):
 
 @dataclass(frozen=True)
 class Numbered(Encoding):
-    """Equal marks are numbered from the left, so that each has its own: `marks` are pairs of a row and a token."""
+    """Equal marks are numbered from the left, so that each has its own: each of `marks` names a row and a token."""
 
     marks: tuple[tuple[int, str], ...]
 
