@@ -168,7 +168,7 @@ def centred_rows(matrix: Numbers) -> Rounded:
     whole = rounded(matrix)
     values = whole.values - whole.values.mean(axis=1, keepdims=True)
     lost = entries_norm(whole.values) * gamma(whole.shape[1] + 4)
-    return Rounded(values, float(Upper(whole.error) + lost + _underflowed(len(values), whole.values)))
+    return Rounded(values, float(Upper(whole.error) + lost + _underflowed(values.size, whole.values)))
 
 
 def applied(matrix: Numbers, vector: Numbers, bias: Numbers | None = None) -> Rounded:
@@ -347,9 +347,11 @@ def distances_above(x: Floats, y: Floats) -> Floats:
 
 
 def distances_below(x: Floats, y: Floats) -> Floats:
-    """The same, none above the true one; floats that differ do so by the smallest float at least."""
+    """The same, none above the true one; floats that differ do so by the smallest float at least, and where the
+    distance is no float it is above the largest."""
     found, error = scaled_distances(x, y)
     least = np.maximum(SMALLEST, found * (1.0 - error.relative - 4 * UNIT) - error.absolute)
+    least = np.minimum(least, np.finfo(np.float64).max)
     return np.where(_equal(x, y, found, error), 0.0, least)
 
 

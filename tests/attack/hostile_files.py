@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import io
 import json
 import os
 import random
+import socket
 from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
 
 from own_tasks import UNFINISHED
 
@@ -53,8 +59,17 @@ _BUILD = (
     *("class A:\n        def answer(self, prompts): return [[-1, None]]\n    return A()", "return torch.zeros(2)"),
     *("class A:\n        def answer(self, prompts): return 1 / 0\n    return A()", "return [exit]"),
 )
+
+
+def _array(values: object) -> bytes:
+    """A file of NumPy."""
+    file = io.BytesIO()
+    np.save(file, np.array(values))
+    return file.getvalue()
+
+
 # What works, by the ending that says what it is.
-RIGHT = {
+RIGHT: dict[str, str | bytes] = {
     "items": _ITEMS,
     "pairs": _PAIRS,
     "chains": '{"states": ["1 0 1", "1 1", "0"]}\n{"states": ["0 1", "1"]}\n',
@@ -68,6 +83,8 @@ RIGHT = {
     "py": "",
     "layout.py": "",
     "net.py": "",
+    "npy": _array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+    "json.gz": json.dumps({"schema": 1, "tasks": {}, "rows": [], "records": []}),  # packed when it is written
 }
 KINDS = tuple(RIGHT)
 ENDINGS = {"items": "jsonl", "pairs": "jsonl", "chains": "jsonl", "dfa": "json", "limit": "json", "text": "txt"}
@@ -86,7 +103,8 @@ def file(draw: random.Random, word: str) -> tuple[str, Callable[[Path], None]]:
 
 
 def _content(draw: random.Random, kind: str) -> bytes:
-    text = RIGHT[kind]
+    given = RIGHT[kind]
+    text = given if isinstance(given, str) else ""
     if kind == "py":
         choices = {"SYMBOLS": _SYMBOLS, "ANSWERS": _ANSWERS, "SOLVED": _SOLVED}
         text = UNFINISHED
@@ -97,12 +115,11 @@ def _content(draw: random.Random, kind: str) -> bytes:
     elif kind == "net.py":
         for mark, values in {"FORWARD": _FORWARD, "BUILD": _BUILD}.items():
             text = (text or _NET).replace(mark, values[0] if draw.random() < 0.4 else draw.choice(values))
-    if draw.random() < (0.6 if kind.endswith("py") else 0.15):  # a line that Python cannot read says little
-        return text.encode()
-    content = text.encode()
-    for _ in range(draw.choice((1, 1, 2, 4))):
-        content = draw.choice(_BREAKS)(draw, content)
-    return content
+    content = text.encode() if isinstance(given, str) else given
+    if draw.random() >= (0.6 if kind.endswith("py") else 0.15):  # a line that Python cannot read says little
+        for _ in range(draw.choice((1, 1, 2, 4))):
+            content = draw.choice(_BREAKS)(draw, content)
+    return gzip.compress(content, mtime=0) if kind == "json.gz" and draw.random() < 0.9 else content
 
 
 def _flipped(draw: random.Random, content: bytes) -> bytes:
@@ -199,12 +216,24 @@ def _endless_line(path: Path) -> None:
     path.write_text('{"input": "' + "ab" * 5_000_000)
 
 
+def _bomb(path: Path) -> None:
+    """Much more than it seems, once it is unpacked."""
+    path.write_bytes(gzip.compress(bytes(300 << 20), compresslevel=1, mtime=0))
+
+
+def _socket(path: Path) -> None:
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(str(path))
+
+
 _SPECIAL: tuple[Callable[[Path], None], ...] = (
     lambda path: path.symlink_to("/dev/zero"),
     lambda path: path.symlink_to(path.name),
     lambda path: path.symlink_to("/proc/self/mem"),
     lambda path: path.mkdir(),
     os.mkfifo,
+    _socket,
+    _bomb,
     lambda path: None,
     lambda path: path.touch(),
     lambda path: os.close(os.open(path, os.O_CREAT, 0o000)),

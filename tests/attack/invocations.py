@@ -119,7 +119,11 @@ BEGINNINGS = (
     *("measure FILE.net.py::Net --task sort --items 4 --test-size 5", "inspect FILE.net.py::build --items 2"),
     *("study FILE.toml --no-report", "study FILE.toml --dry-run", "study quick --dry-run", "study --list"),
     *("study show x", "study status x", "study export x", "study rebuild x", "report x", "report atlas"),
-    *("bound plan", "bound width", "contexture FILE.csv"),
+    *("bound plan", "bound width", "contexture FILE.csv", "contexture FILE.npy", "particles --start FILE.npy --time 1"),
+    *("bound plan --params 7B --tokens 1T --loss 2", "bound plan --params 7B --tokens 1T --loss 2 --method azuma"),
+    *("bound width --constant 1 --units 100", "bound width --constant 1 --error 0.1", "report FILE.json.gz"),
+    *("forecast parity --atlas FILE.json.gz", "advise parity --atlas FILE.json.gz", "examples FILE.text"),
+    *("check --formulation FILE.pairs --repair", "check --data FILE.chains --test-data FILE.chains"),
     *(
         "contexture FILE.table.csv",
         "bound contrastive --positives FILE.table.csv",
@@ -137,6 +141,11 @@ OF_MODELS = (
     *("inspect MODEL --items 2", "inspect MODEL --data FILE.items", "inspect MODEL --probes layers --items 2"),
     *("measure MODEL --task sort --items 4 --test-size 5", "measure MODEL --items 4 --probe sparsity:items=2"),
     *("ask MODEL 3", "bound MODEL --data FILE.items", "limit MODEL --items 2", "forecast MODEL --seen 12 --items 4"),
+    *(
+        "forecast MODEL --seen 8 --items 4 --unlabelled FILE.items",
+        "measure MODEL --task sort --items 4 --tokens FILE.dfa",
+    ),
+    *("measure MODEL --task needle --rope none --items 2 --text FILE.text",),
     *("contexture MODEL --items 8 --twins 1", "train --from MODEL --dry-run", "bound shift MODEL --to 14 --items 4"),
 )
 OF_STUDIES = (

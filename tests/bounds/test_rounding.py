@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lengthwise.errors import UsageError
-from lengthwise.rounding import largest_row, product_norm, spectral_norm, vector_norm
+from lengthwise.rounding import (
+    SMALLEST,
+    centred_rows,
+    distances_above,
+    distances_below,
+    largest_row,
+    product_norm,
+    spectral_norm,
+    vector_norm,
+)
 
 
 def stretched(matrix: np.ndarray, vector: np.ndarray) -> Fraction:
@@ -65,3 +74,22 @@ def test_products_rows_and_vectors():
 def test_bad_matrices_are_refused(bad):
     with pytest.raises(UsageError, match=r"two axes|NaN or infinity"):
         spectral_norm(bad)
+
+
+@pytest.mark.parametrize("shape", [(1, 400), (3, 50)])
+def test_centred_rows_lie_within_their_error_of_the_true_ones(shape):
+    """A mean of subnormal numbers is wrong by half of the smallest in every entry of its row."""
+    matrix = SMALLEST * np.random.default_rng(0).integers(0, 2, shape)
+    computed = centred_rows(matrix)
+    lost = Fraction(0)
+    for row, found in zip(matrix, computed.values, strict=True):
+        mean = sum(map(Fraction, row.tolist()), Fraction(0)) / len(row)
+        lost += sum((Fraction(a) - mean - Fraction(b)) ** 2 for a, b in zip(row.tolist(), found.tolist(), strict=True))
+    assert lost <= Fraction(computed.error) ** 2
+
+
+def test_no_distance_from_below_exceeds_one_that_is_no_float():
+    """It is finite: 2e308 lies above the largest float and below infinity."""
+    far = distances_below(np.array([[1e308]]), np.array([[-1e308]]))
+    assert 1e308 < far[0, 0] <= np.finfo(np.float64).max
+    assert np.isinf(distances_above(np.array([[1e308]]), np.array([[-1e308]])))[0, 0]

@@ -1,6 +1,7 @@
 """The bound under a shift: constants that hold for every pair, a bound that holds, and what is refused."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from lengthwise.probes.shift_bound.grounds import constant_of, sequence_grounds,
 from lengthwise.probes.shift_bound.measures import measure_ground, token_distance, views_of
 from lengthwise.probes.shift_bound.samples import drawn_side, one_place
 from lengthwise.records import Record
+from lengthwise.rounding import SMALLEST
 from lengthwise.subjects.run import OwnSubject
 from lengthwise.tasks import tasks
 from lengthwise.transport.problem import MatrixCost, TransportProblem
@@ -199,6 +201,20 @@ def test_moving_what_two_measures_share_gains_nothing():
         p, q = rng.dirichlet(np.ones(4), size=2)
         whole = solve(TransportProblem(MatrixCost(distances), p, q)).certificate.primal
         assert token_distance(distances, p, q) == pytest.approx(whole, rel=1e-6)
+
+
+def test_tiny_distances_between_tokens_are_not_lost():
+    """Products of shares and subnormal distances underflow; the distance of two measures of three tokens, exactly."""
+    draw = np.random.default_rng(0)
+    for steps in range(1, 12):
+        distances = steps * SMALLEST * (1.0 - np.eye(3))
+        for first, rest in draw.random((50, 2)):
+            second = rest * (1 - first)
+            p, q = np.array([first, second, 1 - first - second]), np.array([0.0, second, 1 - second])
+            moved = sum(
+                max(Fraction(a) - Fraction(b), Fraction(0)) for a, b in zip(p.tolist(), q.tolist(), strict=True)
+            )
+            assert Fraction(token_distance(distances, p, q)) >= moved * steps * Fraction(SMALLEST)
 
 
 def test_a_spec_names_it():

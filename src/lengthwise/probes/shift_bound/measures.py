@@ -27,7 +27,7 @@ from lengthwise.probes.lipschitz.parts import array, attention_problem
 from lengthwise.probes.shift_bound.grounds import BoundGround, steepest_difference
 from lengthwise.probes.shift_bound.samples import ShiftSide
 from lengthwise.records import Assumption, Claim, Reference
-from lengthwise.rounding import Upper, applied, below, distances_above, distances_below, gamma, lengths, total
+from lengthwise.rounding import SMALLEST, Upper, applied, distances_above, distances_below, gamma, lengths, total
 from lengthwise.seeds import Floats
 from lengthwise.transport.problem import MatrixCost, TransportProblem
 from lengthwise.transport.solving import solve
@@ -270,7 +270,8 @@ def token_distance(distances: Floats, p: Floats, q: Floats) -> float:
     mass = Upper(float(left.sum()))
     cost = distances[np.ix_(rows, columns)]
     if len(rows) == 1 or len(columns) == 1:  # there is one way to move it
-        return float(Upper(float(left[rows] @ cost @ right[columns])) / below(float(mass)) + hidden)
+        shares = right[columns] if len(rows) == 1 else left[rows]
+        return float(Upper(float(shares @ cost.ravel())) + len(shares) * SMALLEST + hidden)
     weights = left[rows] / left[rows].sum(), right[columns] / right[columns].sum()
     return float(mass * solve(TransportProblem(MatrixCost(cost), *weights)).certificate.upper + hidden)
 
