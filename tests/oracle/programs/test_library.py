@@ -357,3 +357,10 @@ def test_an_unknown_encoding_class_is_refused():
 def test_programs_are_found_without_torch():
     code = "import sys, lengthwise.oracle.programs.find, lengthwise.oracle.communication; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("spec", ["sort", "majority", "dyck_1"])
+def test_a_program_for_all_encodings_is_checked_once(spec: str) -> None:
+    """A second check would get further or less far in the same time, and the encodings would differ by that."""
+    task = tasks.make(spec)
+    assert find_program(task, "none") is find_program(task, "absolute")

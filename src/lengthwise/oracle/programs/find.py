@@ -68,18 +68,26 @@ class LibraryProgram:
         return found
 
 
-@functools.lru_cache(maxsize=64)
 def find_program(task: Task, encoding_class: EncodingClass, *, budget_seconds: float = 0.4) -> LibraryProgram | None:
     """The program of a task, verified; None if the library has none."""
     program = program_for(task, encoding_class)
     if program is None:
         return None
     settings = _SMALL.get(type(task), {})
-    small = None
+    few = None
     if any(getattr(task, key) > value for key, value in settings.items()):
         few = dataclasses.replace(task, **settings)  # pyright: ignore[reportArgumentType]  # every task is a dataclass
-        other = program_for(few, encoding_class)
-        small = other and verify_program(other, few, budget_seconds=budget_seconds / 2)
+    return _verified(program, task, few and program_for(few, encoding_class), few, budget_seconds)
+
+
+@functools.lru_cache(maxsize=64)
+def _verified(
+    program: Program, task: Task, small_program: Program | None, few: Task | None, budget_seconds: float
+) -> LibraryProgram:
+    """Checked once for all encodings that it serves: how far a check gets in its time differs from one to the next."""
+    small = None
+    if small_program is not None and few is not None:
+        small = verify_program(small_program, few, budget_seconds=budget_seconds / 2)
     rest = budget_seconds / 2 if small else budget_seconds
     return LibraryProgram(program, verify_program(program, task, budget_seconds=rest), small)
 
