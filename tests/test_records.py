@@ -100,7 +100,7 @@ def test_claim_in_words():
         assumptions=(Assumption("weights are bounded", "violated"), Assumption("one layer", "checked")),
     )
     assert str(claim) == "reach: 61.23 symbols [50, 70.5] (certified); violated: weights are bounded"
-    assert str(Claim("reach", None, "symbols", "measured", "unknown")) == "reach: – symbols (measured, unknown)"
+    assert str(Claim("reach", None, "symbols", "measured", "unknown")) == "reach: unknown (measured)"
     assert str(Claim("errors", 0, "", "measured")) == "errors: 0 (measured)"
 
 
