@@ -79,8 +79,3 @@ def test_a_record_of_another_version_is_refused() -> None:
 def test_a_share_is_shown_in_percent() -> None:
     claim = Claim("x.share", 0.25, "share", "measured", interval=Interval(0, 0.5))
     assert str(claim).startswith("x.share: 25 % [0 %, 50 %]")
-
-
-def test_a_claim_without_a_value_says_why_in_its_place() -> None:
-    assert str(Claim("x.share", None, "share", "measured", "unknown")) == "x.share: unknown (measured)"
-    assert str(Claim("x.share", 0.5, "share", "certified", "vacuous")) == "x.share: 50 % (certified, vacuous)"
