@@ -86,6 +86,23 @@ def test_a_folder_in_the_place_of_an_example_is_left_alone(cli, tmp_path):
     assert cli("examples", "file").code == 2
 
 
+def test_what_the_file_system_refuses_is_one_sentence(cli, tmp_path, monkeypatch):
+    """A folder may vanish, or be one in which nothing can be made, such as /proc."""
+
+    def gone(path):
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+
+    monkeypatch.setattr("lengthwise.cli.commands.examples.replace_file", gone)
+    answer = cli("examples", tmp_path / "own")
+    assert answer.code == 2 and answer.err.startswith("lengthwise: ") and answer.err.count("\n") == 1
+
+
+def test_a_link_that_leads_nowhere_is_left_alone(cli, tmp_path):
+    link = tmp_path / "README.md"
+    link.symlink_to("nowhere")
+    assert cli("examples", tmp_path).code == 2 and link.is_symlink()
+
+
 def test_examples_are_listed(cli):
     told = json.loads(cli("examples", "--list", "--json").out)["examples"]
     assert {*told} == {path.name for path in EXAMPLES.glob("*.*")} - {"README.md"}

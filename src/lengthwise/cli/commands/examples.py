@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from importlib.resources import files
 from pathlib import Path
 
 from lengthwise.cli.output import narrate, write_object, write_rows
 from lengthwise.errors import UsageError
-from lengthwise.files import replace_file
+from lengthwise.files import replace_file, writing
 
 HOME = "lengthwise-examples"
 _ENDINGS = (".md", ".toml", ".py", ".json", ".jsonl", ".ipynb")
@@ -30,10 +31,11 @@ def run(options: argparse.Namespace) -> int:
             f"{', '.join(sorted(theirs))} in {folder} would be overwritten; "
             "choose another folder, or use --overwrite to replace them"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data in content.items():
-        with replace_file(folder / name) as part:
-            part.write_bytes(data)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in content.items():
+            with replace_file(folder / name) as part:
+                part.write_bytes(data)
     if options.json:
         write_object("examples", {"folder": str(folder), "files": sorted(content)})
     else:
@@ -43,7 +45,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _differs(path: Path, data: bytes) -> bool:
-    return path.exists() and not (path.is_file() and path.read_bytes() == data)
+    """Whether something else is there; a large file is not read, and a link that leads nowhere is something too."""
+    same = path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+    return os.path.lexists(path) and not same
 
 
 def _list(content: dict[str, bytes], options: argparse.Namespace) -> int:
