@@ -49,8 +49,9 @@ def test_training_goes_on_to_the_same_weights(cli):
     call = ["train", "sort", *MODEL, "--steps", "150", "--items", "80", "--test-size", "6"]
     code, out, err = stopped_when(Path("run/checkpoint.safetensors").exists, [*call, "--folder", "run"])
     assert code == 130 and out == ""
-    assert err.startswith("lengthwise: stopped at step ") and err.count("\n") == 1 and "the same command" in err
-    step = int(err.split("step ")[1].split()[0])
+    said = err.splitlines()[-1]  # a slow machine says before that it still works
+    assert said.startswith("lengthwise: stopped at step ") and "the same command" in said
+    step = int(said.split("step ")[1].split()[0])
     assert 1 <= step < 150 and Path("run/checkpoint.safetensors").exists() and not Path("run/run.json").exists()
 
     unfinished = cli("measure", "run")
