@@ -76,7 +76,7 @@ def test_nan_is_not_a_value():
             ("x", 1, "", "proved", "true"),
             "status must be one of holds, refuted, vacuous, unknown, refused, not",
         ),
-        (Assumption, ("x", "hoped"), "check must be one of checked, assumed, violated, not 'hoped'"),
+        (Assumption, ("x", "hoped"), "check must be one of checked, assumed, violated, caveat, not 'hoped'"),
     ],
 )
 def test_words_are_from_their_lists(make, settings, said):
@@ -102,6 +102,8 @@ def test_claim_in_words():
     assert str(claim) == "reach: 61.23 symbols [50, 70.5] (certified); assumption violated: weights are bounded"
     assert str(Claim("reach", None, "symbols", "measured", "unknown")) == "reach: unknown (measured)"
     assert str(Claim("errors", 0, "", "measured")) == "errors: 0 (measured)"
+    one = Claim("mean", 0.5, "", "measured", assumptions=(Assumption("one seed shows no spread", "caveat"),))
+    assert str(one) == "mean: 0.5 (measured); caveat: one seed shows no spread"
 
 
 def test_plain_claim_is_json_and_keeps_everything():

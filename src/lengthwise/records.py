@@ -17,7 +17,7 @@ from lengthwise.messages import is_explained, sentence
 
 Kind = Literal["proved", "certified", "measured", "predicted", "heuristic"]
 Status = Literal["holds", "refuted", "vacuous", "unknown", "refused"]
-Check = Literal["checked", "assumed", "violated"]
+Check = Literal["checked", "assumed", "violated", "caveat"]
 Type = Literal["text", "whole", "number", "share", "truth"]
 Cell = str | int | float | bool | None
 
@@ -67,7 +67,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A condition that a claim rests on, and whether it was checked. `values` fill the fields of its sentence."""
+    """A condition that a claim rests on, and whether it was checked; or, as a `caveat`, a fact that weakens the claim
+    or leaves it without a value. `values` fill the fields of its sentence."""
 
     key: str
     check: Check = "assumed"
@@ -175,8 +176,10 @@ class Claim:
             high = "…" if self.interval.is_open else f"{shown(self.interval.high)}]"
             text += f" [{shown(self.interval.low)}, {high}"
         text += f" ({self.kind}" + (f", {self.status})" if self.status != "holds" and self.value is not None else ")")
-        violated = [a.statement for a in self.assumptions if a.check == "violated"]
-        return text + (f"; assumption violated: {'; '.join(violated)}" if violated else "")
+        for check, said in (("violated", "assumption violated"), ("caveat", "caveat")):
+            if found := [a.statement for a in self.assumptions if a.check == check]:
+                text += f"; {said}: {'; '.join(found)}"
+        return text
 
 
 @dataclass(frozen=True)

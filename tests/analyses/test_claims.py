@@ -158,7 +158,7 @@ def test_every_claim_has_a_row_with_its_kind_interval_and_assumptions(content_of
 
     reach = row("cell.reach", row="a", position="x")
     assert reach["value"] == "at least 55" and reach["interval"] == "at least 50" and reach["n"] == 2
-    assert any(text.startswith("violated: ") for text in reach["assumptions"])
+    assert any(text.startswith("caveat: ") for text in reach["assumptions"])
     assert row("cell.in_range", row="a", position="x")["value"] == "100 %"
     attained = row("agreement.attained")
     assert (attained["value"], attained["interval"]) == ("0 %", "0 % to 79.3 %")

@@ -190,7 +190,7 @@ def test_the_rule_for_verdicts(said):
         assert (claim.value, claim.status, claim.kind) == (said, "holds", "measured")
     else:
         assert claim.value is None and claim.status == "unknown"
-        assert claim.assumptions[-1].key == f"geometry.{said}" and claim.assumptions[-1].check == "violated"
+        assert claim.assumptions[-1].key == f"geometry.{said}" and claim.assumptions[-1].check == "caveat"
 
 
 def test_intervals_are_students():

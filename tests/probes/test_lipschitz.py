@@ -180,7 +180,7 @@ def test_hard_attention_is_refused_with_the_reason():
     anatomy = model_of("none", "hardmax", depth=2)
     for found in (certify(anatomy, LENGTH), certify_near(anatomy, tokens_of(anatomy), 0.1)):
         assert found.token.status == "refused" and found.token.value is None
-        assert any("jumps" in str(a.values) and a.check == "violated" for a in found.token.assumptions)
+        assert any("jumps" in str(a.values) and a.check == "caveat" for a in found.token.assumptions)
         refused = [row for row in found.rows if row.refused]
         assert [row.part for row in refused] == ["block 0 attention", "block 1 attention"]
         assert all(claim.status == "refused" for row in refused for claim in row.claims())

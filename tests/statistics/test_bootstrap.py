@@ -25,7 +25,7 @@ def as_seeds(row) -> dict[int, float]:
 
 
 def violated(claim) -> dict:
-    return {a.key: dict(a.values) for a in claim.assumptions if a.check == "violated"}
+    return {a.key: dict(a.values) for a in claim.assumptions if a.check == "caveat"}
 
 
 @pytest.mark.parametrize("n", range(1, 7))

@@ -19,7 +19,7 @@ rows = st.lists(st.integers(0, 6), min_size=3, max_size=12)
 
 
 def violated(claim) -> dict:
-    return {a.key: dict(a.values) for a in claim.assumptions if a.check == "violated"}
+    return {a.key: dict(a.values) for a in claim.assumptions if a.check == "caveat"}
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=20))

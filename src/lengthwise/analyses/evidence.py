@@ -42,7 +42,7 @@ explain(
         "they are not independent",
     }
 )
-SHARED_ITEMS = Assumption("ladder.shared_items", "violated")
+SHARED_ITEMS = Assumption("ladder.shared_items", "caveat")
 LEARNED_VALUES = {"learned": LEARNED, "share": 1 - LEARNED}
 
 

@@ -152,7 +152,7 @@ def margin_bound(
     terms += [labels, BoundTerm("approximation", 2 * math.sqrt(2) * approximation / margin, "2√2 a / γ")]
     others += _usual(metric, sampling)
     if sampling.distance and label_separation is None:
-        others.append(Assumption("kantorovich.off_sample", "violated"))
+        others.append(Assumption("kantorovich.off_sample", "caveat"))
     return put_together("kantorovich.margin", terms, 1.0, reads, others, "statement 15")
 
 

@@ -69,13 +69,13 @@ def read_quantity(quantity: Quantity, what: str) -> Read:
     number = quantity.value if isinstance(quantity.value, int | float) else None
     values: dict[str, Any] = {"what": what, "claim": quantity.title, "kind": quantity.kind, "status": quantity.status}
     if number is None or quantity.status != "holds":
-        return Read(None, Assumption("risk.missing", "violated", values), quantity.kind)
+        return Read(None, Assumption("risk.missing", "caveat", values), quantity.kind)
     if certain and quantity.interval is not None:
         number = max(number, quantity.interval.high)
     values["number"] = float(number)
     if sure:
         return Read(float(number), Assumption("risk.certain", "checked", values), "certified")
-    return Read(float(number), Assumption("risk.uncertain", "violated", values), "heuristic")
+    return Read(float(number), Assumption("risk.uncertain", "caveat", values), "heuristic")
 
 
 @dataclass(frozen=True)

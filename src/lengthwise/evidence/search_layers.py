@@ -111,7 +111,7 @@ def layer_claims(task: Task, titles: Mapping[str, str], study: LayersStudy | Non
     study = shipped_layers() if study is None else study
     rows = [row for row in study.rows if _alike(task, row)]
     if not rows:
-        missing = (Assumption("layers.not_studied", "violated"),)
+        missing = (Assumption("layers.not_studied", "caveat"),)
         return [Claim(UNMEASURED, None, "", "measured", "unknown", None, missing)]
     encodings = dict.fromkeys(row.position for row in rows)
     found = [claim for name in encodings for claim in _of_encoding([r for r in rows if r.position == name], study)]

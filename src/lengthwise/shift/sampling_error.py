@@ -79,9 +79,11 @@ def expected_distance(ground: Ground, found: Transported, seed: int) -> Claim:
     sizes = [len(ground.first.sample), len(ground.second.sample)]
     evidence = {"items": sizes, "redrawn": _REDRAWN, "level": LEVEL, "gap": found.certificate.gap}
     if min(sizes) < 2 or found.certificate.status == "refused":
-        status, why = ("unknown", "shift.spread") if min(sizes) < 2 else ("refused", "shift.optimal")
-        violated = (Assumption(why, "violated"),)
-        return Claim(key, None, unit, "measured", status, None, violated, reference, evidence)
+        if min(sizes) < 2:
+            status, why = "unknown", Assumption("shift.spread", "caveat")
+        else:
+            status, why = "refused", Assumption("shift.optimal", "violated")
+        return Claim(key, None, unit, "measured", status, None, (why,), reference, evidence)
     rng = np.random.default_rng(Seeds(seed).key("redrawn"))
     value = found.certificate.primal
     moves = sum(

@@ -144,14 +144,14 @@ def mean_over_seeds(
         # a discarded value may be what it was discarded for; JSON has no NaN
         evidence["discarded_values"] = [value if math.isfinite(value) else None for value in left]
     if not len(numbers):
-        assumption = Assumption("statistics.no_seed", "violated")
+        assumption = Assumption("statistics.no_seed", "caveat")
         return Claim(key, None, unit, "measured", "unknown", None, (assumption,), REFERENCE, evidence)
     mean = mean_of(numbers)
     evidence.update(spread_evidence(numbers))
     assumptions = [Assumption("statistics.exchangeable_seeds"), *spread_assumptions(numbers, "seed")]
     if lower_bounds:
         known = {"count": lower_bounds, "of": len(numbers)}
-        assumptions.append(Assumption("statistics.lower_bounds", "violated", known))
+        assumptions.append(Assumption("statistics.lower_bounds", "caveat", known))
     if discarded:
         assumptions.append(Assumption("statistics.selected", "checked", {"rule": rule}))
     interval = mean_interval(numbers)
@@ -188,10 +188,10 @@ def spread_assumptions(values: Floats, noun: str) -> list[Assumption]:
     """Why the interval of a mean may cover less than its level says."""
     n = len(values)
     if n == 1:
-        return [Assumption("statistics.one", "violated", {"noun": noun})]
+        return [Assumption("statistics.one", "caveat", {"noun": noun})]
     if values.min() == values.max():
-        return [Assumption("statistics.equal", "violated", {"n": n, "noun": "value"})]
-    about = Assumption("statistics.covers_about", "violated", {"n": n, "noun": noun, "share": coverage(n)})
+        return [Assumption("statistics.equal", "caveat", {"n": n, "noun": "value"})]
+    about = Assumption("statistics.covers_about", "caveat", {"n": n, "noun": noun, "share": coverage(n)})
     return [about] if n < FEW else []
 
 

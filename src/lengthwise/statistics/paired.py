@@ -127,9 +127,9 @@ def _paired(
     assumptions = [Assumption("paired.exchangeable", values={"noun": noun})]
     if unpaired := [*alone["only_first"], *alone["only_second"]]:
         names = ", ".join(map(str, sorted(set(unpaired))))
-        assumptions.append(Assumption("paired.unpaired", "violated", {"noun": noun, "names": names}))
+        assumptions.append(Assumption("paired.unpaired", "caveat", {"noun": noun, "names": names}))
     if not pairs:
-        assumptions.append(Assumption("paired.none", "violated", {"noun": noun}))
+        assumptions.append(Assumption("paired.none", "caveat", {"noun": noun}))
         return Claim(key, None, unit, "measured", "unknown", None, tuple(assumptions), REFERENCE, evidence)
     differences = ones - others
     p_value, patterns = sign_flip_p(differences)
@@ -147,6 +147,6 @@ def _paired(
     assumptions += spread_assumptions(differences, noun)
     if smallest > 1 - LEVEL + _ROUNDING:
         values = {"n": len(pairs), "noun": noun, "smallest": smallest}
-        assumptions.append(Assumption("paired.insignificant", "violated", values))
+        assumptions.append(Assumption("paired.insignificant", "caveat", values))
     interval, value = mean_interval(differences), mean_of(differences)
     return Claim(key, value, unit, "measured", "holds", interval, tuple(assumptions), REFERENCE, evidence)

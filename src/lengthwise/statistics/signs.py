@@ -38,7 +38,7 @@ def sign_test(
     differing = larger + smaller
     evidence: dict[str, Any] = {**about, "n": len(pairs), "larger": larger, "smaller": smaller, "level": LEVEL}
     if not differing:
-        none = (Assumption("signs.none", "violated"),)
+        none = (Assumption("signs.none", "caveat"),)
         return Claim(key, None, "of pairs", "measured", "unknown", None, none, REFERENCE, evidence)
     test = stats.binomtest(larger, differing)
     ends = test.proportion_ci(LEVEL, method="exact")

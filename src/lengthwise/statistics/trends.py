@@ -76,10 +76,10 @@ def spearman_trend(
     if len(second) != n:
         raise UsageError(f"x and y must have one value per point each, not {n} and {len(second)}")
     evidence: dict[str, Any] = {**about, **seed_evidence((), (), ""), "n": n, "level": LEVEL}
-    reasons = [Assumption("trend.few_points", "violated")] if n < 3 else []
+    reasons = [Assumption("trend.few_points", "caveat")] if n < 3 else []
     for row, what in ((first, "x"), (second, "y")):
         if n >= 3 and row.min() == row.max():
-            reasons = [Assumption("trend.constant", "violated", {"row": what})]
+            reasons = [Assumption("trend.constant", "caveat", {"row": what})]
     if reasons:
         violated = tuple(reasons)
         return Claim(key, None, "", "measured", "unknown", None, violated, SPEARMAN, evidence)
@@ -96,7 +96,7 @@ def spearman_trend(
     assumptions = [Assumption("trend.exchangeable_points")]
     interval, evidence["resamples"] = _rho_interval(first, second, rho)
     if evidence["smallest_p"] > 1 - LEVEL:
-        assumptions.append(Assumption("trend.insignificant", "violated", {"n": n}))
+        assumptions.append(Assumption("trend.insignificant", "caveat", {"n": n}))
     return Claim(key, rho, "", "measured", "holds", interval, tuple(assumptions), SPEARMAN, evidence)
 
 
@@ -123,7 +123,7 @@ def page_trend(
     evidence: dict[str, Any] = {**about, **seed_evidence(seeds, (), ""), "n": m, "level": LEVEL}
     evidence |= {"blocks": names, "conditions": list(conditions) or k}
     if (rows.min(axis=1) == rows.max(axis=1)).all():
-        violated = (Assumption("trend.constant_blocks", "violated"),)
+        violated = (Assumption("trend.constant_blocks", "caveat"),)
         return Claim(key, None, "", "measured", "unknown", None, violated, PAGE, evidence)
     ranked = np.array([ranks(row) for row in rows])
     each = ranked @ np.arange(1, k + 1)

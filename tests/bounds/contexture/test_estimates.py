@@ -86,7 +86,7 @@ def test_the_pencil_and_the_trace_are_one_number_and_linear_maps_change_nothing(
 def test_contexts_drawn_once_are_told():
     generator = np.random.default_rng(5)
     claim = ratio_trace_claim(drawn_pairs(generator.standard_normal((50, 2)), np.arange(50)), "it", replicates=10)
-    assert claim.evidence["alone"] == 1 and claim.assumptions[1].check == "violated"
+    assert claim.evidence["alone"] == 1 and claim.assumptions[1].check == "caveat"
 
 
 def test_the_spectrum_of_pairs_is_nearer_than_the_table_of_counts():

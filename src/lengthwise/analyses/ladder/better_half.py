@@ -23,7 +23,7 @@ explain(
         "that these models decoded freely. A half that is chosen by what is shown looks better than it is.",
     }
 )
-_CHOSEN = Assumption("better_half.chosen", "violated")
+_CHOSEN = Assumption("better_half.chosen", "caveat")
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ class BoundFinding:
         """How far the supposed bound lies above the measured risk, where it says anything."""
         useful = [point for point in self.points if point.supposed.total < 1]
         if not useful:
-            none = (Assumption("bound.none_below_one", "violated"),)
+            none = (Assumption("bound.none_below_one", "caveat"),)
             return Claim("bound.looseness", None, "risk", "heuristic", "vacuous", None, none, STATEMENT)
         ratios = [point.supposed.total / point.measured for point in useful if point.measured > 0]
         terms = zip(*(point.supposed.terms for point in useful), strict=True)
@@ -219,7 +219,7 @@ class BoundFinding:
 def bound(evidence: Evidence) -> BoundFinding:
     """The bounds of every model at every level beyond training whose distance is known in the edit metric."""
     if METRIC not in evidence.metrics():
-        return BoundFinding((), (Assumption("bound.no_distance", "violated", {"metric": METRIC}),))
+        return BoundFinding((), (Assumption("bound.no_distance", "caveat", {"metric": METRIC}),))
     points: list[BoundPoint] = []
     missing: dict[tuple[str, str], None] = {}
     known: dict[tuple[str, int, int], dict[str, tuple[Floats, int]]] = {}
@@ -235,7 +235,7 @@ def bound(evidence: Evidence) -> BoundFinding:
             missing["bound.no_training", climb.task] = None
         else:
             points += _points(climb, source, known[key], evidence.shift_of(climb.task, METRIC))
-    gaps = tuple(Assumption(key, "violated", {"task": task}) for key, task in missing)
+    gaps = tuple(Assumption(key, "caveat", {"task": task}) for key, task in missing)
     return BoundFinding(tuple(points), gaps)
 
 

@@ -116,8 +116,7 @@ explain(
         "claimed.strict_rule": "refuted if there are more than chance would give; no sample confirms a strict order",
         "claimed.not_measured": "this study did not measure it",
         "claimed.offset": (
-            "{first} is trained at positions other than those of the input, so it is not the encoding that "
-            "the claim is about"
+            "the claim is about {first} as it is (it is trained at positions other than those of the input)"
         ),
         "claimed.pairs_reused": "intervals are for these problems; verdicts are not corrected for their number",
         "claimed.distance": "Risk and distance",
@@ -161,7 +160,7 @@ def _made(
     given: Iterable[Assumption] = (),
 ) -> Claim:
     if value is None:
-        status, given = "unknown", (*given, Assumption("claimed.not_measured", "violated"))
+        status, given = "unknown", (*given, Assumption("claimed.not_measured", "caveat"))
     return Claim(f"claimed.{name}", value, unit, "measured", status, interval, (*given, _REUSED), evidence=evidence)
 
 
@@ -176,7 +175,7 @@ def _judged(
 ) -> Claim:
     """By the interval alone; undecided where an assumption that the claim needs is violated."""
     decided = interval is not None and middle not in interval
-    if any(one.check == "violated" and one != SHARED_ITEMS for one in given):
+    if any(one.check == "violated" for one in given):
         decided = False
     status: Status = "unknown"
     if decided and interval is not None:

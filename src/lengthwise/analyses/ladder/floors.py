@@ -168,7 +168,7 @@ class Floor:
             values = {"fewest": FEWEST_WIDTHS, "widths": len(self.widths)}
             doubt = Assumption("floors.few_widths", "violated", values)
         elif self.interval is None:
-            doubt = Assumption("floors.one_seed", "violated")
+            doubt = Assumption("floors.one_seed", "caveat")
         else:
             doubt = Assumption("floors.few_seeds", values={"seeds": len(self.seeds)})
         own = ("task", "position", "depth", "widths", "risks", "seeds", "learned", "found", "barron")

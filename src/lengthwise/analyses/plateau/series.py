@@ -93,7 +93,7 @@ class Series:
         law = self.law
         keys = ["plateau.falls", *(["plateau.rises"] if len(self.values) > 1 else [])]
         if law is None:
-            few = (Assumption("plateau.too_few", "violated", {"cells": len(self.fitted)}),)
+            few = (Assumption("plateau.too_few", "caveat", {"cells": len(self.fitted)}),)
             return [Claim(key, None, "", "measured", "unknown", None, few, evidence=self.about()) for key in keys]
         fall = law.interval(0)
         falls = Interval(-fall.high, -fall.low, fall.level, fall.method)
@@ -101,7 +101,7 @@ class Series:
         if self.has_parameter:
             found.append(self._signed("plateau.rises", law.exponent(1), law.interval(1)))
         elif len(self.values) > 1:
-            few = (Assumption("plateau.too_few", "violated", {"cells": len(self.fitted)}),)
+            few = (Assumption("plateau.too_few", "caveat", {"cells": len(self.fitted)}),)
             found.append(Claim("plateau.rises", None, "", "measured", "unknown", None, few, evidence=self.about()))
         found.append(self._ratio("lengths.error_exponent", None, 1 / -law.exponent(0) if law.exponent(0) else None))
         if self.has_parameter:
@@ -118,7 +118,7 @@ class Series:
         assert self.law is not None
         turned = self.law.ratio_interval(above, 0)  # over the exponent of N itself, which is -b
         if turned is None or value is None or self.law.exponent(0) > 0:
-            flat = (Assumption("plateau.flat", "violated"),)
+            flat = (Assumption("plateau.flat", "caveat"),)
             return Claim(key, None, "", "measured", "unknown", None, flat, FITTED, self.about())
         interval = Interval(-turned.high, -turned.low, turned.level, turned.method)
         return Claim(key, value, "", "measured", "holds", interval, self.assumptions(), FITTED, self.about())
@@ -141,7 +141,7 @@ class Series:
         evidence = {**self.about(), "value": value, "error": error, "measure": measure, "by_fit": by_fit}
         evidence |= {"plateaus": [cell.plateau for cell in cells], "train_sizes": sizes}
         if True not in enough:
-            why = Assumption("lengths.not_reached", "violated", {"largest": sizes[-1]})
+            why = Assumption("lengths.not_reached", "caveat", {"largest": sizes[-1]})
             return Claim("lengths.needed", None, "size", "measured", "unknown", None, (why,), evidence=evidence)
         place = enough.index(True)
         below = sizes[place - 1] + 1 if place else 1

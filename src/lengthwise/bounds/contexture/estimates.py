@@ -140,7 +140,7 @@ def ratio_trace_claim(
     low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"Bayesian bootstrap over {pairs} pairs, {replicates} replicates"
     plug_in = float(solve_pencil(*drawn_covariances(drawn, debiased=False)).values.sum())
-    once = Assumption("contexture.alone", "violated" if alone > MANY_ALONE else "checked", {"alone": alone})
+    once = Assumption("contexture.alone", "caveat" if alone > MANY_ALONE else "checked", {"alone": alone})
     return Claim(
         "contexture.drawn_trace",
         value,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Assumption, Table, columns
 
-_ORDER = ("violated", "assumed", "checked")
+_ORDER = ("violated", "caveat", "assumed", "checked")
 
 explain({"bound.terms": "Terms of the bound", "bound.rests_on": "What this rests on"})
 

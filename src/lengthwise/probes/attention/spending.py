@@ -171,7 +171,7 @@ def _constants(parts: list[AttentionPart], length: int) -> list[Claim]:
 def _constant(part: AttentionPart, length: int) -> Claim:
     joint = isinstance(part.law, Sinkhorn)
     if not part.law.fused and not joint:
-        why = (Assumption("attention.unknown_rule", "violated", {"reason": attention_problem(part)}),)
+        why = (Assumption("attention.unknown_rule", "caveat", {"reason": attention_problem(part)}),)
         return Claim("attention.no_constant", None, "", "proved", "refused", None, why, evidence={"rule": part.rule})
     rule = "softmax" if not joint else "sinkhorn_prefixes" if part.causal else "sinkhorn"
     return lipschitz_claim(1.0 / largest_sharpness(part, length), rule)

@@ -118,7 +118,7 @@ def _ruled(
     """The verdict, or None and the reason why there is none."""
 
     def undecided(key: str, **values: int) -> tuple[None, tuple[Assumption]]:
-        return None, (Assumption(f"geometry.{key}", "violated", values),)
+        return None, (Assumption(f"geometry.{key}", "caveat", values),)
 
     if spread is None or number is None or second_half is None:
         return undecided("one_sequence")
@@ -146,7 +146,7 @@ def length_trend(found: TokenMeasures, weights: str) -> Claim:
     key, unit = "geometry.trend", "doublings of spread"
     evidence: dict[str, Any] = {"weights": weights, "lengths": list(found.lengths), "sequences": len(found.spread)}
     if len(found.lengths) < 2:
-        short = Assumption("geometry.one_length", "violated")
+        short = Assumption("geometry.one_length", "caveat")
         return Claim(key, None, unit, "measured", "unknown", None, (short,), None, evidence)
     x = np.log2(found.lengths)
     x = x - x.mean()

@@ -267,7 +267,7 @@ def _message(found: Guarantee) -> Table:
 
 def _assumptions(bounds: Sequence[TokenBound]) -> Table:
     """Every assumption once; those that do not hold come first."""
-    order = {"violated": 0, "assumed": 1, "checked": 2}
+    order = {"violated": 0, "caveat": 1, "assumed": 2, "checked": 3}
     seen: dict[tuple[str, str], set[str]] = {}
     for one in bounds:
         for assumption in one.risk.assumptions:

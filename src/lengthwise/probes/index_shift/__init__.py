@@ -142,7 +142,7 @@ class IndexShift:
         missing = len(self.rows) - len(self.known)
         notes = [Assumption("index_shift.not_length", "checked")]
         if missing:
-            notes.append(Assumption("index_shift.no_position", "violated", {"missing": missing}))
+            notes.append(Assumption("index_shift.no_position", "caveat", {"missing": missing}))
         evidence = {"shifts": len(self.known), "n": len(self.still), "risk": self.risk, "changed": self.changed}
         status = "unknown" if self.increase is None else "holds"
         key = "index_shift.increase"

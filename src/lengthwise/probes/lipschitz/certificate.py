@@ -150,7 +150,7 @@ def _whole(anatomy: Anatomy, walk: CertifyingWalk, norm: str, text: str) -> Clai
     assumptions = [Assumption("lipschitz.valid", "checked", {"where": text}), *ARITHMETIC]
     for row in refused:
         values = {"part": row.part, "reason": row.refused}
-        assumptions.append(Assumption("lipschitz.no_bound", "violated", values))
+        assumptions.append(Assumption("lipschitz.no_bound", "caveat", values))
     for module, reason in anatomy.skipped:
         assumptions.append(Assumption("lipschitz.left_out", values={"module": module, "reason": reason}))
     rows = {row.part: getattr(row, norm).constant for row in walk.rows if not row.refused}
