@@ -172,7 +172,7 @@ OWN = {
     "files.py": (2, "the part that was just written"),
     "oracle/locality/repairs/writing.py": (1, "code of the package"),
     "oracle/locality/trained.py": (2, "outcomes that ship with the package"),
-    "cli/__init__.py": (1, "the null device, to write to"),
+    "terminal.py": (1, "the null device, in place of a stream that is closed"),
     "cli/completion.py": (1, "scripts of the package"),
     "cli/commands/examples.py": (2, "examples of the package"),
     "cli/commands/check_thoughts.py": (1, "an output"),

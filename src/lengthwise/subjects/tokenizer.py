@@ -19,7 +19,7 @@ from lengthwise.reading import MOST_WHOLE, read_text
 TOKENIZER = "tokenizer.json"  # the only file that a tokenizer is read from: others can name code
 _SETTINGS, _TEMPLATE = "tokenizer_config.json", "chat_template.jinja"
 _NO_TOKENIZER = "cannot be read as a tokenizer"
-BREAKS = "has a tokenizer that breaks on what it is given"  # it was read, and may still lack what a text needs
+BREAKS = "has a tokenizer that fails on this input"  # it was read, and may still lack what a text needs
 _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token")
 
 

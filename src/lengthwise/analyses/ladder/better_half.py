@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lengthwise.analyses.evidence import SHARED_ITEMS, Climb, Configuration, Evidence, mean, place_text
+from lengthwise.analyses.evidence import SHARED_ITEMS, Climb, Configuration, Evidence, LevelPoint, mean, place_text
 from lengthwise.messages import explain, sentence
-from lengthwise.probes.ladder.levels import LevelPoint
 from lengthwise.records import Assumption, Claim, Table, columns
 
 STEPS = 3
