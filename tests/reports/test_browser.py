@@ -202,7 +202,7 @@ def test_claims_have_their_kind_as_a_label(visit, report):
         "[...new Set([...document.querySelectorAll('[data-table=claims] tbody .kind')].map(k => k.textContent))].join()"
     )
     assert opened.ask(kinds) == "measured"
-    assert opened.ask("document.querySelectorAll('[data-table=claims] tbody .violated').length") > 0
+    assert opened.ask("document.querySelectorAll('[data-table=claims] tbody .caveat').length") > 0
     opened.page.locator("[data-table=claims] input").fill("predicted")
     opened.wait(f"{kinds}.includes('predicted')")
 

@@ -277,7 +277,7 @@
     else if (column.look === "number") cell.textContent = (column.bounds?.[at] ? "≥" : "") + value.toLocaleString("en");
     else if (column.look === "list") {
       const list = element("ul");
-      for (const text of value) list.append(element("li", text.startsWith("violated") ? "violated" : "", text));
+      for (const text of value) list.append(element("li", /^(violated|caveat)\b/.exec(text)?.[0] ?? "", text));
       if (value.length) cell.append(list);
     } else cell.textContent = value;
     return cell;
