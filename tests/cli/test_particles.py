@@ -291,7 +291,10 @@ def test_the_phase_diagram_as_an_object(cli):
     "call, sentence",
     [
         (["--d", "1,2"], "--d must be at least 2"),
-        (["--d", "two"], "as 2,8,32"),
+        (["--d", "two"], "is not a whole number"),
+        (["--d", "2,9223372036854775808"], "64 bits"),
+        (["--d", "3,3000000000"], "at most 1,000,000"),
+        (["--d", "1000000", "--n", "100000"], "of memory"),
         (["--show", "all"], "--show must be pairs, one or clusters"),
         (["--figure", "no/a.svg"], "a folder that exists"),
         (["--out", "a.npz"], "ends in .csv"),

@@ -94,6 +94,7 @@ def test_a_failure_is_told_in_its_place(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "failed: there is nothing to see"
 
 
+@pytest.mark.wording
 def test_evidence_that_names_encodings_has_no_marks_of_code():
     """Tables are plain text, so a mark would stay a backtick."""
     row = claim_row(Claim("x", 0.5, "share", "measured", evidence={"others": ["sort with `rope`"]}))

@@ -121,6 +121,12 @@ def whole_from(least: int, most: int = MOST_COUNT) -> Callable[[str], int]:
     return read
 
 
+def wholes_from(least: int, most: int = MOST_COUNT) -> Callable[[str], list[int]]:
+    """Such whole numbers with commas between them, for argparse."""
+    read = whole_from(least, most)
+    return lambda text: [read(part) for part in text.split(",")]
+
+
 a_size = whole_from(1, MOST_SIZE)
 
 

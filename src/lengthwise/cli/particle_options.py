@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lengthwise.cli.options import OneOf, Parser, above_0, above_0_to, add_yes, number, whole, whole_from
+from lengthwise.cli.options import OneOf, Parser, above_0, above_0_to, add_yes, number, whole, whole_from, wholes_from
 
 _DYNAMICS, _ALL_DYNAMICS = OneOf("sa", "usa"), OneOf("sa", "usa", "kuramoto")
 _SHOW = OneOf("pairs", "one", "clusters")
@@ -56,7 +56,8 @@ def particles_phases(parser: Parser) -> None:
     over several starts; the line is the time at which tokens that start orthogonal come that close. The command
     prints this share as a table, and says where the line predicts when the tokens gather.
     """
-    parser.add("--d LIST", "the dimensions (default: 2,8,32,128,512)", default="2,8,32,128,512")
+    usual = [2, 8, 32, 128, 512]
+    parser.add("--d LIST", "the dimensions (default: 2,8,32,128,512)", wholes_from(2, 1_000_000), default=usual)
     parser.add("--n N", "number of tokens (default: 32)", whole_from(2, 100_000), default=32)
     parser.add("--starts N", "number of starts to average over (default: 24)", whole_from(1, 1_000_000), default=24)
     parser.add("--most-beta B", "largest beta, starting from 0 (default: 9)", above_0, default=9.0)

@@ -30,12 +30,11 @@ def run(options: argparse.Namespace) -> int:
     measure, kind = _MEASURES[options.show], options.dynamics.upper()
     if not 0 < options.delta < 1:
         raise UsageError(f"--delta must lie between 0 and 1, not {options.delta:g}")
-    dimensions = _dimensions(options)
     betas = np.linspace(0, options.most_beta, options.betas).tolist()
     times = np.linspace(0, options.time, options.frames).tolist()
     settings = PhaseSettings(options.n, options.starts, kind, options.seed or 0, options.delta)
     with shown(quiet=options.quiet, title="simulating") as progress:
-        rows = phase_rows(dimensions, betas, times, settings, progress)
+        rows = phase_rows(options.d, betas, times, settings, progress)
     # Finer than the cells, as the line bends; every beta of the cells is among these.
     fine = np.linspace(0, options.most_beta, _FINER * (options.betas - 1) + 1)
     line = transition_rows(fine.tolist(), options.n, kind, options.delta)
@@ -49,16 +48,6 @@ def run(options: argparse.Namespace) -> int:
         _write(rows, line, measure, words)
         _write_claims(claims)
     return 0
-
-
-def _dimensions(options: argparse.Namespace) -> list[int]:
-    try:
-        found = [int(part) for part in options.d.split(",")]
-    except ValueError:
-        raise UsageError(f"--d must be whole numbers separated by commas, such as 2,8,32, not {options.d!r}") from None
-    if min(found) < 2:
-        raise UsageError(f"--d must be at least 2, not {min(found)}")
-    return found
 
 
 def _words(options: argparse.Namespace, kind: str) -> list[str]:

@@ -9,13 +9,17 @@ import torch
 from torch import Tensor
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import check_reach
 from lengthwise.seeds import Seeds
+
+_COPIES = 3  # drawn, stacked, and of length 1
 
 
 def uniform(n: int, d: int, seed: int, batch: Sequence[int] = ()) -> Tensor:
     """Independent and uniform on the sphere. System i of a batch depends on the seed and on i alone."""
     _check(n, d)
     count = int(np.prod(batch, dtype=np.int64))
+    check_reach(f"{count:,} starts of {n:,} tokens in {d:,} dimensions", memory=_COPIES * 8.0 * count * n * d)
     drawn = [_generator("uniform", seed, i).standard_normal((n, d)) for i in range(count)]
     return _unit(np.stack(drawn).reshape(*batch, n, d) if drawn else np.empty((*batch, n, d)))
 
