@@ -16,6 +16,7 @@ import math
 import os
 import re
 import stat
+import tokenize
 import tomllib
 import zlib
 from collections.abc import Iterator
@@ -30,6 +31,12 @@ MOST_TEXT = 32 << 20  # of what people write: texts, automata, programs, study f
 MOST_LINE = 4 << 20  # of one line
 MOST_FIELD = 1 << 20  # characters of a field of a CSV file
 LARGEST = 2**63 - 1  # what a whole number in a file may be
+
+# What NumPy raises on a damaged file of arrays: its header is parsed as Python, and its archive unpacked.
+ARRAY_FAULTS = (
+    *(ValueError, TypeError, OverflowError, EOFError, OSError, KeyError, SyntaxError, tokenize.TokenError),
+    *(MemoryError, RecursionError, NotImplementedError, zlib.error),
+)
 
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _DIGITS = re.compile(r"\d{19}|[eE]\+?\d{3}")  # only such texts can hold numbers that are too large

@@ -160,6 +160,7 @@ WRONG = {
     "text": (["--start", "text.csv"], "not a table of numbers"),
     "lines": (["--start", "text.jsonl"], "not a table of numbers"),
     "pickle": (["--start", "object.npy"], "not a table of numbers"),
+    "header": (["--start", "header.npy"], "not a table of numbers"),
     "zero": (["--start", "zero.csv"], "row 2 of zero.csv has length 0"),
     "not finite": (["--start", "nan.csv"], "row 1 of nan.csv holds a number that is not finite"),
     "other n": (["--start", "two.csv", "--n", "3"], "holds 2 tokens in 2 dimensions, not --n 3"),
@@ -183,6 +184,9 @@ def test_bad_input_is_one_sentence(cli, tmp_path, name):
     (tmp_path / "text.csv").write_text("a,b\nc,d\n")
     (tmp_path / "text.jsonl").write_text("[1, 2]\n[1]\n")
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "header.npy", np.eye(2))
+    header = (tmp_path / "header.npy").read_bytes()
+    (tmp_path / "header.npy").write_bytes(header.replace(b"}", b"{", 1))  # NumPy reads it as Python without an end
     (tmp_path / "zero.csv").write_text("1,0\n0,0\n")
     (tmp_path / "nan.csv").write_text("nan,0\n1,0\n")
     (tmp_path / "two.csv").write_text("1,0\n0,1\n")

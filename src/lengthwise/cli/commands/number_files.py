@@ -13,7 +13,7 @@ import numpy as np
 
 from lengthwise.errors import UsageError
 from lengthwise.outputs import replace_output
-from lengthwise.reading import open_file, parse_json, read_lines
+from lengthwise.reading import ARRAY_FAULTS, open_file, parse_json, read_lines
 from lengthwise.seeds import Floats
 
 
@@ -32,7 +32,7 @@ def read_numbers(path: Path, option: str = "the command", endings: tuple[str, ..
         table = np.asarray(found, dtype=np.float64)
     except UsageError:
         raise
-    except (ValueError, TypeError, OverflowError, EOFError, OSError) as error:
+    except ARRAY_FAULTS as error:
         raise UsageError(
             f"{path} is not a table of numbers with one row per line, all of the same length: {error}"
         ) from error

@@ -28,7 +28,7 @@ from lengthwise.errors import UsageError
 from lengthwise.files import read_json, replace_file, write_json, writing
 from lengthwise.probes.guarantee.losses import Stretch, TokenStatistics
 from lengthwise.probes.guarantee.message import ChargedMessage
-from lengthwise.reading import MOST_DATA, open_file, read_bytes
+from lengthwise.reading import ARRAY_FAULTS, MOST_DATA, open_file, read_bytes
 
 REQUEST, MESSAGE, DESCRIPTION, BOUND = "request.json", "message.bin", "message.json", "bound.json"
 
@@ -87,7 +87,7 @@ class BoundFolder:
             with open_file(self._place(number)) as file, np.load(file, allow_pickle=False) as arrays:
                 found = TokenStatistics(*(arrays[name] for name in TokenStatistics._fields))
                 mark = str(arrays["sha256"])
-        except (OSError, UsageError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except (UsageError, zipfile.BadZipFile, *ARRAY_FAULTS):
             return None
         return found if mark == self._mark_of_losses(number, stretch, found) else None
 
