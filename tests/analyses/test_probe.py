@@ -60,6 +60,15 @@ def test_the_sentence_names_the_extremes(study) -> None:
     assert "largest with `hard` (1)" in text and "smallest with `hot` (0.3)" in text and "`hot` (55)" in text
 
 
+@pytest.mark.wording
+def test_where_all_settings_are_alike_none_is_named_as_the_extreme(content_of) -> None:
+    made = content_of({(f"sort@{name}", "none"): [30, 40] for name in SETTINGS})
+    same = packed({"sharp": record("hot")})
+    runs = tuple(replace(run, stored={**run.stored, **same}) for run in made.runs)
+    (text,) = ProbeAnalysis("sharp").analyse(replace(made, runs=runs)).text
+    assert "is 0.3 with every setting; the mean reach is 35 with every setting." in text
+
+
 def test_figures_hold_every_setting_and_fit_the_schema(study) -> None:
     by_size, reach = ProbeAnalysis("sharp").analyse(study).figures
     for figure in (by_size, reach):

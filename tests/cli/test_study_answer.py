@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.evidence import Evidence
 from lengthwise.cli.commands import study_show
+from lengthwise.studies.store import Store
 from paper_studies import make_content
 from planted_evidence import Place, distance, planted
 
@@ -51,6 +53,23 @@ def test_what_was_learned_is_counted(told):
     out = told(planted(rises, depths=(1,)))
     assert "12 of 18 configurations learned" in " ".join(out.split())
     assert "4 of 6" in out and "96 %" in out and "How sure:" in out and "Claimed:" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("ladders", [True, False])
+def test_where_ladders_lead_their_answer_comes_before_whole_answers(monkeypatch, capsys, tmp_path, ladders):
+    """Ladders judge single tokens; that no cell was learned by exact match must not be the first thing said of them."""
+    evidence = planted(rises, depths=(1,))
+    made = make_content({(evidence.tasks[0], "none"): [0, 0], (evidence.tasks[0], "rope"): [0, 0]})
+    study = replace(made, evidence=evidence if ladders else None)
+    monkeypatch.setattr(study_show, "read_content", lambda folder: study)
+    with Store.open(tmp_path, write=True) as store:
+        store.note("study", {"name": "study", "keep": 0.9})
+        store.plan(list(study.runs))
+        study_show.write_results(store)
+    out = capsys.readouterr().out
+    assert study.ladders_lead is ladders
+    assert (out.index("─\n") < out.index("runs done")) is ladders and ("\nWhole answers\n" in out) is ladders
     assert max(map(len, out.splitlines())) <= 80
 
 

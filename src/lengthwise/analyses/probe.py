@@ -13,7 +13,7 @@ from lengthwise.analyses.analysis import Analysis, analyses
 from lengthwise.analyses.content import StudyContent
 from lengthwise.analyses.layout import LAYOUT, PageLayout, menu_of
 from lengthwise.analyses.reach.answer import reach_of
-from lengthwise.analyses.words import code, short
+from lengthwise.analyses.words import code, listed, short
 from lengthwise.figures.style import (
     DASHES,
     alt,
@@ -39,7 +39,10 @@ explain(
         "number belongs to a layer. Against the reach: one point per seed; a triangle is a reach that is a lower "
         "bound, a pale point a discarded seed.",
         "probe.extremes": "{group}: {what} is largest with {most} ({most_value:.3g}) and smallest with {least} "
-        "({least_value:.3g}); the mean reach is greatest with {furthest} ({reach}).",
+        "({least_value:.3g}); {reaches}.",
+        "probe.same": "{group}: {what} is {most_value:.3g} with every setting; {reaches}.",
+        "probe.furthest": "the mean reach is greatest with {furthest} ({reach})",
+        "probe.alike": "the mean reach is {reach} with every setting",
         "probe.claim": "{what}: {row}, encoding {position}, trained to {train_size}",
         "probe.table": "Means over seeds, cell by cell",
         "probe.menu": "Shown",
@@ -162,9 +165,11 @@ def _extremes(groups: Iterable[ProbeGroup], probe: str) -> Iterable[str]:
         reaches = {setting_of(cell): reach_of(cell) for cell in group.cells}
         furthest = max(reaches.values())
         names = [code(name) for name, reach in reaches.items() if reach == furthest]
+        far = {"furthest": listed(names, 3), "reach": short(furthest)}
         said = {"most": code(most), "most_value": values[most], "least": code(least), "least_value": values[least]}
-        said |= {"furthest": " and ".join(names), "reach": short(furthest)}
-        yield sentence("probe.extremes", {"group": group.title, "what": firsts[most].evidence["what"], **said})
+        said |= {"reaches": sentence("probe.alike" if len(names) == len(reaches) else "probe.furthest", far)}
+        key = "probe.same" if values[most] == values[least] else "probe.extremes"
+        yield sentence(key, {"group": group.title, "what": firsts[most].evidence["what"], **said})
 
 
 def _figures(study: StudyContent, groups: Sequence[ProbeGroup], probe: str) -> Iterable[Figure]:

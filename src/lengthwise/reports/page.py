@@ -85,7 +85,7 @@ def _counts(study: StudyContent) -> list[str]:
     counts, done = study.counts, study.counts["done"]
     states = [f"{counts[state]:,} {state}" for state in ("failed", "running", "waiting") if counts[state]]
     texts = [", ".join([f"{done:,} of {counted(len(study.runs), 'run')} done", *states])]
-    if done:
+    if done and not study.ladders_lead:  # there configurations are learned by their risk, as the answer says
         kept, learned = len(study.kept), study.learning
         if learned.judged:
             texts.append(f"{len(learned.learned):,} of {counted(learned.judged, 'cell')} learned")

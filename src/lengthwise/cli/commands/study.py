@@ -13,7 +13,7 @@ from typing import Any
 from rich.progress import BarColumn, TextColumn
 
 from lengthwise.analyses.words import duration
-from lengthwise.cli.commands.study_show import write_study_records, write_tables
+from lengthwise.cli.commands.study_show import write_results
 from lengthwise.cli.output import complain, warn, write_field, write_object, write_rows
 from lengthwise.errors import RunsFailed, UsageError
 from lengthwise.executors import executors
@@ -103,9 +103,8 @@ def _command(options: argparse.Namespace) -> str:
 
 def _tell_results(progress: StudyProgress, folder: Path, report: str | None) -> None:
     with Store.open(folder) as store:
-        write_tables(store)
+        write_results(store)
         unknown = store.fact("shifts_failed") or {}
-    write_study_records(folder)
     for task, why in unknown.items():
         complain(f"warning: how far the levels of {task} are from training is not known: {why}")
     if progress.waiting:

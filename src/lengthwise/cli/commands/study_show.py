@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from lengthwise.analyses.analysis import analyse, analyses, analyses_of
-from lengthwise.analyses.content import read_content
+from lengthwise.analyses.content import StudyContent, read_content
 from lengthwise.analyses.layout import in_short
 from lengthwise.cli.commands.records import write_grid, write_record
 from lengthwise.cli.output import wrapped, write_list, write_object
@@ -27,6 +27,11 @@ from lengthwise.studies.summary import ENDINGS
 from lengthwise.studies.table import SHOWN, StudyTable, read_table
 
 _MOST = 20  # runs that are named
+_WHOLE = "Whole answers"
+_STRICTER = (
+    "These tables count whole answers: a cell is learned if exact match (every token of an item right) is high at "
+    "every size of the training range. The sections above judge single tokens."
+)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,10 +48,10 @@ def run(options: argparse.Namespace) -> int:
             probes = {run.key: [record.source for record in run.records.values()] for run in store.runs("done")}
             records = [record.plain() for record in study_records(folder)]
             write_object("study show", {**read_table(store).plain(measures), "probes": probes, "records": records})
+        elif options.measure is None:
+            write_results(store)
         else:
             write_tables(store, measures)
-    if not options.json and options.measure is None:
-        write_study_records(folder)
     return 0
 
 
@@ -93,15 +98,39 @@ def _show_analysis(place: Path, options: argparse.Namespace) -> int:
 def study_records(place: Path, analysis: str = "") -> list[Record]:
     """What the analyses of the study in a folder found, or of a study whose summary is in a file; without figures. Slow
     analyses are left to the report unless the study names its analyses. `analysis` asks for one alone."""
+    return _records(read_content(place), analysis)
+
+
+def _records(study: StudyContent, analysis: str = "") -> list[Record]:
     chosen = [analyses.make(analysis)] if analysis else None
-    study = dataclasses.replace(read_content(place), pictures=False)
+    study = dataclasses.replace(study, pictures=False)
     return analyse(study, chosen or [one for one in analyses_of(study) if study.analyses or not one.slow])
 
 
+def write_results(store: Store) -> None:
+    """The tables of a study and what its analyses found. Where ladders are what it is about, their answer comes first:
+    few models write long traces without a mistake, so that whole answers alone would say that nothing was learned."""
+    study = read_content(store.folder)
+    if not study.ladders_lead:
+        write_tables(store)
+        _write_records(study)
+        return
+    table = read_table(store)
+    _write_title(table)
+    _write_records(study)
+    print(f"\n{_WHOLE}\n{'─' * len(_WHOLE)}")
+    print(wrapped(_STRICTER))
+    _write_tables(table, SHOWN)
+
+
 def write_study_records(place: Path) -> None:
-    """The records one after the other, each with the claims that matter most; those that then say nothing are left to
-    the page."""
-    for record in study_records(place):
+    """The records of a study, one after the other."""
+    _write_records(read_content(place))
+
+
+def _write_records(study: StudyContent) -> None:
+    """Each record with the claims that matter most; those that then say nothing are left to the page."""
+    for record in _records(study):
         short = in_short(record)
         if short.failed or short.text or short.claims or short.tables:
             write_shortened(record)
@@ -130,12 +159,20 @@ def chosen_measures(text: str | None) -> tuple[Measure, ...]:
 def write_tables(store: Store, measures: Sequence[Measure] = SHOWN) -> None:
     """The tables of a study as text: by measure, then the notes that explain the marks, then what failed."""
     table = read_table(store)
-    title = f"{table.name}: {table.question}" if table.question else table.name
-    print(wrapped(printable(title)))
+    _write_title(table)
     learned = table.learning
     for sentence in (learned.sentence if learned.little else "", learned.about_drawn):
         if sentence:
             print(wrapped(printable(sentence)))
+    _write_tables(table, measures)
+
+
+def _write_title(table: StudyTable) -> None:
+    title = f"{table.name}: {table.question}" if table.question else table.name
+    print(wrapped(printable(title)))
+
+
+def _write_tables(table: StudyTable, measures: Sequence[Measure]) -> None:
     print(wrapped(_counted(table)))
     for measure in measures:
         _write_measure(table, measure)
