@@ -89,6 +89,13 @@ class TestAnswer:
         assert "36 of 36 (depth)" in sure[1]
 
     @pytest.mark.wording
+    def test_a_metric_that_only_some_tasks_have_counts_those(self):
+        every = planted(rising, tasks=("one", "two"), metrics=METRICS)
+        shifts = tuple(one for one in every.shifts if (one.task, one.metric) != ("two", "edit"))
+        found = answer(Evidence(every.climbs, shifts)).found
+        assert "36 of 36 (features) and 18 of 18 (edit)," in found[0]
+
+    @pytest.mark.wording
     def test_what_does_not(self):
         found = answer(planted(falling, tasks=("one",), metrics=METRICS))
         assert found.found[0].startswith("The claim does not hold for half or more")
