@@ -109,7 +109,12 @@ class TestAnswer:
         found = answer(planted(lambda place: 0.4 + 0.1 * rising(place), tasks=("one",), metrics=METRICS))
         assert "0 of 18 configurations learned their training range" in found.sure[0]
         assert all("unknown" in sentence for sentence in found.found[:2])
-        assert "cannot be compared" in found.found[2]
+        assert "in no pair did both models learn" in found.found[2]
+
+    @pytest.mark.wording
+    def test_one_encoding_is_no_pair(self):
+        found = answer(planted(rising, tasks=("one",), positions=("rope",))).found
+        assert found[2] == "Encodings cannot be compared, because only one was studied."
 
     @pytest.mark.wording
     def test_many_pairs_of_encodings_are_corrected_for_their_number(self):

@@ -52,6 +52,7 @@ explain(
         "answer.no_pairs": (
             "Encodings cannot be compared beyond training, because in no pair did both models learn their range."
         ),
+        "answer.one_encoding": "Encodings cannot be compared, because only one was studied.",
         "answer.differs": "Beyond training the risk of {first} increases by {difference:.3f} {more} than that of "
         "{second}, over the {pairs} of {measured} pairs of models in which both learned "
         "({spread}){undecided}{by_axis}{in_range}.",
@@ -180,7 +181,7 @@ def _differs(effect: EncodingEffect | None, start: EncodingEffect | None, every:
     """What a shift costs with the two encodings that differ most, and how they compare in range (`start`)."""
     effects = every.at(BEYOND)
     if effect is None:
-        return [sentence("answer.no_pairs")]
+        return [sentence("answer.no_pairs" if effects else "answer.one_encoding")]
     pairs = len(effects)
     values = _of_effect(effect)
     values["undecided"] = "" if _certain(effect, pairs) else sentence("answer.undecided")
