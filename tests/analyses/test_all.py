@@ -89,6 +89,13 @@ class TestAnswer:
         assert "36 of 36 (depth)" in sure[1]
 
     @pytest.mark.wording
+    def test_a_metric_that_only_some_tasks_have_counts_those(self):
+        every = planted(rising, tasks=("one", "two"), metrics=METRICS)
+        shifts = tuple(one for one in every.shifts if (one.task, one.metric) != ("two", "edit"))
+        found = answer(Evidence(every.climbs, shifts)).found
+        assert "36 of 36 (features) and 18 of 18 (edit)," in found[0]
+
+    @pytest.mark.wording
     def test_what_does_not(self):
         found = answer(planted(falling, tasks=("one",), metrics=METRICS))
         assert found.found[0].startswith("The claim does not hold for half or more")
@@ -102,7 +109,12 @@ class TestAnswer:
         found = answer(planted(lambda place: 0.4 + 0.1 * rising(place), tasks=("one",), metrics=METRICS))
         assert "0 of 18 configurations learned their training range" in found.sure[0]
         assert all("unknown" in sentence for sentence in found.found[:2])
-        assert "cannot be compared" in found.found[2]
+        assert "in no pair did both models learn" in found.found[2]
+
+    @pytest.mark.wording
+    def test_one_encoding_is_no_pair(self):
+        found = answer(planted(rising, tasks=("one",), positions=("rope",))).found
+        assert found[2] == "Encodings cannot be compared, because only one was studied."
 
     @pytest.mark.wording
     def test_many_pairs_of_encodings_are_corrected_for_their_number(self):

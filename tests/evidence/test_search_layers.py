@@ -79,4 +79,5 @@ def test_what_was_not_studied_is_unknown() -> None:
     for name in ("dyck_k", "subset_sum:branching=2"):
         (claim,) = layer_claims(tasks.make(name), TITLES)
         assert claim.key == UNMEASURED and claim.status == "unknown" and claim.value is None
+        assert claim.assumptions[0].values == {"study": "search54"}
     assert layer_claims(tasks.make("sort"), TITLES) == []

@@ -79,6 +79,21 @@ def test_the_view_of_a_task(name: str, train: int, test: int, kinds: int, depths
     assert found[NEEDED_ANY].status == "unknown" and found[NEEDED_ANY].value is None
 
 
+def test_bits_are_proved_for_all_words_and_a_search_has_fewer() -> None:
+    """Of 7 stacks of two brackets, the traces of subset_sum have 6: an item that skips both groups has no solution."""
+    task, stacks = tasks.make("subset_sum"), {""}
+    assert isinstance(task, SearchTask)
+    for row in task.sample(2, Seeds(0).draws("stacks", 2, items=range(300))).prompts:
+        prompt, stack = task.spelled(row), ""
+        for token in task.brackets(prompt, task.solve(prompt)).word:
+            stack = stack + token[1] if token[0] == "(" else stack[:-1]
+            stacks.add(stack)
+    assert len(stacks) == 6 < Nesting(2, 2).configurations
+    for name, said in (("subset_sum", True), ("tree_maze", True), ("dyck_k", False)):
+        (bits,) = (claim for claim in bracket_claims(tasks.make(name), 4, 4) if claim.key == "depth.needed_bits")
+        assert ("depth.every_word" in [one.key for one in bits.assumptions]) == said
+
+
 @pytest.mark.parametrize("name", ["dyck_1", "sort", "parity"])
 def test_a_task_without_bounded_brackets_has_no_view(name: str) -> None:
     assert bracket_claims(tasks.make(name), 4, 12) == [] and check(name, ("none",), quick=True).depth == ()

@@ -15,6 +15,7 @@ from lengthwise.probes.probe import Context
 from lengthwise.records import Record
 from lengthwise.runs.plan import Plan
 from lengthwise.subjects.run import OwnSubject
+from lengthwise.tasks import tasks
 from lengthwise.tasks.ladder import ladder_of
 
 PROBE = IndexShiftProbe(items=SMALL.items)
@@ -55,6 +56,14 @@ def test_shifts_reach_as_far_as_longer_levels_and_none_is_refused(position: str)
     assert replace(plan, probes=(*plan.probes, PROBE)).interface() == plan.interface()  # no more rows than the ladder
     if position == "learned":
         assert found.still == climbed_by(model, plan.task, plan.train_size, SMALL).points[0].errors
+
+
+def test_inputs_that_fill_all_positions_in_training_say_why_nothing_moves() -> None:
+    task = tasks.make("along:task=dyck_k:exact=true,axis=depth,at=12")
+    assert list(reaches(task, 3)) == ["training"]
+    claim = IndexShift((0.0, 0.5), ()).claim()
+    assert claim.status == "unknown"
+    assert [one.key for one in claim.assumptions if one.check == "violated"] == ["index_shift.longer"]
 
 
 def test_positions_that_do_not_exist_have_no_risk() -> None:

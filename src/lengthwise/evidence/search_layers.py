@@ -37,7 +37,8 @@ explain(
         "layers.trained_so": "the models of {study}, trained up to size {size}; other training may do better",
         "layers.silent": "says nothing at {silent} of {levels} levels and encodings, and is contradicted at "
         "{contradicted}",
-        "layers.not_studied": "no study that ships with the package trained this task with these brackets by layers",
+        "layers.not_studied": "{study}, the study whose results come with the package, did not train this task with "
+        "these brackets",
     }
 )
 
@@ -111,7 +112,7 @@ def layer_claims(task: Task, titles: Mapping[str, str], study: LayersStudy | Non
     study = shipped_layers() if study is None else study
     rows = [row for row in study.rows if _alike(task, row)]
     if not rows:
-        missing = (Assumption("layers.not_studied", "caveat"),)
+        missing = (Assumption("layers.not_studied", "caveat", {"study": study.study}),)
         return [Claim(UNMEASURED, None, "", "measured", "unknown", None, missing)]
     encodings = dict.fromkeys(row.position for row in rows)
     found = [claim for name in encodings for claim in _of_encoding([r for r in rows if r.position == name], study)]

@@ -8,7 +8,7 @@ believed. None of them is a number of layers that every Transformer needs, so th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lengthwise.messages import explain
 from lengthwise.oracle.depth import Nesting
@@ -30,6 +30,8 @@ explain(
         NEEDED_ANY: "layers proved to be needed by every Transformer, however wide",
         "depth.trace_is_word": "a push opens a bracket of the kind of its choice, and its pop closes it; the way to "
         "the goal stays open (docs/reference/search.md)",
+        "depth.every_word": "every word of these brackets may come; the rules of a search may leave out some stacks, "
+        "and its own traces then need fewer bits",
         "depth.by_definition": "the task says how deep its brackets nest at most, and some items go as deep",
         "depth.as_drawn": "the deepest of {items} items drawn; others may be deeper",
         "depth.no_growing_bound": "no bound that grows with the nesting can hold for all Transformers: Dyck languages "
@@ -80,6 +82,12 @@ def bracket_claims(task: Task, train_size: int, test_size: int) -> list[Claim]:
     rests = (Assumption("depth.trace_is_word", "checked"),) if isinstance(task, SearchTask) else ()
     kinds = Claim(KINDS, deepest.kinds, "", "proved", assumptions=rests)
     thresholds = sorted(Nesting(deepest.kinds, deepest.depth).claims(), key=lambda claim: claim.kind != "proved")
+    if isinstance(task, SearchTask):  # what is proved is about the language: most searches cannot have all its stacks
+        every = Assumption("depth.every_word")
+        thresholds = [
+            replace(claim, assumptions=(*claim.assumptions, every)) if claim.kind == "proved" else claim
+            for claim in thresholds
+        ]
     proved = sum(claim.kind == "proved" for claim in thresholds)
     nested = [_nesting(size, shape) for size, shape in shapes.items()]
     return [kinds, *nested, *thresholds[:proved], _needed_any(deepest), *thresholds[proved:]]

@@ -31,7 +31,7 @@ explain(
         "depth.enough_hard": "layers that are enough with hard attention",
         "depth.enough_soft": "layers that are enough with soft attention",
         "depth.needed_pointers": "layers needed to follow the stack by pointers",
-        "depth.needed_bits": "bits needed in a state that is the only memory",
+        "depth.needed_bits": "bits needed in a state that is the only memory, for all words of such brackets",
         "depth.hard_attention": "for hard attention with O(log k) memory per position; enough for this class, not "
         "needed",
         "depth.peeling": "deleting adjacent pairs takes exactly D rounds (peeling lemma, docs/explanation/limit.md)",

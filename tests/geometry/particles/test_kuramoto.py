@@ -196,6 +196,17 @@ def test_what_is_claimed() -> None:
     assert claims_of(oscillators(-1.0, np.zeros(9)), None)[GATHER].status == "unknown"
 
 
+@pytest.mark.parametrize(("coupling", "locked"), [(-2.5, True), (-1.9, False), (1.9, False), (2.5, True)])
+def test_oscillators_that_repel_each_other_lock_too(coupling: float, locked: bool) -> None:
+    """Two of frequencies 1 and -1 keep their difference a where 2 = K sin a, whatever the sign of K."""
+    pair = oscillators(coupling, np.array([1.0, -1.0]))
+    assert claims_of(pair, None)[LOCKED].value is locked
+    apart = math.asin(2 / coupling) if locked else 0.5 * math.pi * np.sign(coupling)
+    angles = np.array([apart, 0.0])
+    speeds = pair.angular_velocity(torch.from_numpy(np.stack([np.cos(angles), np.sin(angles)], axis=-1))).numpy()
+    assert (abs(np.ptp(speeds)) < 1e-12) == locked
+
+
 @pytest.mark.parametrize("coupling", [1.1, 1.6])
 def test_a_trajectory_is_compared(coupling: float) -> None:
     law = FrequencyLaw("uniform", 1.0)

@@ -36,7 +36,7 @@ explain(
         "answer.rises_none": "The claim does not hold for half or more of the configurations that learned{any}",
         "answer.rises_some": "The claim depends on the metric, and holds for half or more of the configurations that "
         "learned only in {metrics}",
-        "answer.rises": "{verdict}: with all levels in one order, risk rises with W1 in {counts} of {judged}, where "
+        "answer.rises": "{verdict}: with all levels in one order, risk rises with W1 in {counts}, where "
         "shuffled distances give at most {chance:g} in 95 % of cases.",
         "answer.falls_unknown": (
             "Whether more layers lower the risk that width leaves at the farthest depth is unknown, because "
@@ -52,6 +52,7 @@ explain(
         "answer.no_pairs": (
             "Encodings cannot be compared beyond training, because in no pair did both models learn their range."
         ),
+        "answer.one_encoding": "Encodings cannot be compared, because only one was studied.",
         "answer.differs": "Beyond training the risk of {first} increases by {difference:.3f} {more} than that of "
         "{second}, over the {pairs} of {measured} pairs of models in which both learned "
         "({spread}){undecided}{by_axis}{in_range}.",
@@ -131,10 +132,17 @@ def _rises(together: Sequence[Monotone]) -> str:
     several = len(known) > 1
     key = "all" if len(holds) == len(known) else "some" if holds else "none"
     values = {"every": ", in every metric" * several, "any": ", in any metric" * several, "metrics": listed(holds)}
-    counts = listed([f"{one.count} ({one.metric})" for one in known], len(known))
+    counts = _counts(known)
     chance = max(one.control.quantile for one in known if one.control)
     verdict = sentence(f"answer.rises_{key}", values)
-    return sentence("answer.rises", {"verdict": verdict, "counts": counts, "judged": known[0].judged, "chance": chance})
+    return sentence("answer.rises", {"verdict": verdict, "counts": counts, "chance": chance})
+
+
+def _counts(known: Sequence[Monotone]) -> str:
+    """How many configurations each metric calls monotone; not every metric is known of every task."""
+    if len({one.judged for one in known}) > 1:
+        return listed([f"{one.count} of {one.judged} ({one.metric})" for one in known], len(known))
+    return listed([f"{one.count} ({one.metric})" for one in known], len(known)) + f" of {known[0].judged}"
 
 
 def _falls(fall: Claim) -> str:
@@ -173,7 +181,7 @@ def _differs(effect: EncodingEffect | None, start: EncodingEffect | None, every:
     """What a shift costs with the two encodings that differ most, and how they compare in range (`start`)."""
     effects = every.at(BEYOND)
     if effect is None:
-        return [sentence("answer.no_pairs")]
+        return [sentence("answer.no_pairs" if effects else "answer.one_encoding")]
     pairs = len(effects)
     values = _of_effect(effect)
     values["undecided"] = "" if _certain(effect, pairs) else sentence("answer.undecided")

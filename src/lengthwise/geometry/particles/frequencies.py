@@ -130,7 +130,8 @@ def locking_coupling(frequencies: Floats) -> float:
     least K for each u. So a locked state exists exactly for K >= min F, F(u) = u / ((1/n) sum sqrt(1 - q_i)) with
     q_i = (O_i / u)^2, which is continuous and unbounded. F' has the sign of sum (2 sqrt(1 - q_i) - 1 / sqrt(1 - q_i)),
     which rises with u, is negative near max |O_i| and not negative at sqrt(2) max |O_i|: F has one minimum, between
-    them (verwoerd2008 has the same condition).
+    them (verwoerd2008 has the same condition). With K < 0 only the signs of the sin(phi_i) change, so that a locked
+    state exists exactly for |K| >= min F.
     """
     off = np.abs(np.asarray(frequencies, dtype=np.float64) - np.mean(frequencies))
     widest = float(off.max()) if off.size else 0.0

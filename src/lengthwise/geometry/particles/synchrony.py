@@ -28,7 +28,7 @@ explain(
     {
         CRITICAL: "critical coupling K_c of many oscillators",
         ORDER: "order parameter r of many oscillators at K = {coupling:g}",
-        LOCKING: "least coupling K_L at which these frequencies have a locked state",
+        LOCKING: "least coupling K_L above 0 at which these frequencies have a locked state",
         LOCKED: "a locked state exists at K = {coupling:g}",
         GATHER: "all phases meet: r tends to 1",
         f"{ORDER}.simulated": "order parameter r, mean over the second half of the time",
@@ -62,7 +62,7 @@ def check_kuramoto(system: Kuramoto, law: FrequencyLaw | None, noise: float = 0.
     claims = [*_limits(law, about, many)]
     if noise == 0:
         least = locking_coupling(frequencies)
-        there = bool(coupling >= least) or least == 0
+        there = abs(coupling) >= least
         source = Reference(HERE, "locked states")
         evidence = {**about, "least": least, "mean_frequency": float(frequencies.mean())}
         claims.append(Claim(LOCKING, least, "", "proved", "holds", None, (quiet,), source, evidence))

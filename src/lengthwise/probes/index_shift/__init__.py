@@ -30,6 +30,7 @@ explain(
         "index_shift.increase": "increase of the risk when all positions move, mean over {shifts} shifts",
         "index_shift.not_length": "an index shift is not a longer problem: tokens and their distances stay the same",
         "index_shift.no_position": "the encoding has no positions as far out as {missing} of the shifts",
+        "index_shift.longer": "a level of the ladder has longer inputs than training",
         "index_shift.text": (
             "The same {items} items of the training range with all positions shifted. Each shift reaches as "
             "far as a longer level of the ladder; nothing else changes."
@@ -143,6 +144,8 @@ class IndexShift:
         notes = [Assumption("index_shift.not_length", "checked")]
         if missing:
             notes.append(Assumption("index_shift.no_position", "caveat", {"missing": missing}))
+        if not self.rows:
+            notes.append(Assumption("index_shift.longer", "violated"))
         evidence = {"shifts": len(self.known), "n": len(self.still), "risk": self.risk, "changed": self.changed}
         status = "unknown" if self.increase is None else "holds"
         key = "index_shift.increase"
