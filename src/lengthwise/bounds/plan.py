@@ -61,7 +61,7 @@ class GuaranteePlan:
         except OverflowError:
             whole = math.inf
         if not whole < math.inf:
-            raise UsageError("the loss and the terms of its gap add up to more than a float can hold; give smaller ones")
+            raise UsageError("loss and gap add up to more than a float can hold; give smaller numbers")
 
     @property
     def terms(self) -> tuple[BoundTerm, ...]:
