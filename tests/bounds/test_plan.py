@@ -211,6 +211,8 @@ def test_what_the_page_shows_runs_and_its_figures_are_these():
         lambda: AzumaMethod(sample=0),
         lambda: AzumaMethod(smoothed=True),
         lambda: GuaranteePlan(TrainingRun(1, 1), FreedmanMethod(), -1),
+        lambda: GuaranteePlan(TrainingRun(1e9, 1e9), FreedmanMethod(), 1e308, 1e308),
+        lambda: GuaranteePlan(TrainingRun(1e9, 1), FreedmanMethod(1.7e308)),
         lambda: along_line(GuaranteePlan(TrainingRun(1, 1), FreedmanMethod()), 0),
     ],
 )

@@ -182,6 +182,13 @@ def test_a_formulation_that_exits(cli, tmp_path: Path) -> None:
     refused(cli("check", "--formulation", "own.py"))
 
 
+def test_a_formulation_that_raises_no_exception(cli, tmp_path: Path) -> None:
+    """What is raised need not be one that `except Exception` holds."""
+    code = "def starts(size):\n    return [['1'] * size]\ndef step(state):\n    raise GeneratorExit\n"
+    (tmp_path / "own.py").write_text(code)
+    refused(cli("check", "--formulation", "own.py"))
+
+
 def test_a_formulation_that_loops(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lengthwise.tasks.formulations.functions.SECONDS", 0.2)
     (tmp_path / "own.py").write_text("def starts(size):\n    return [['1']]\ndef step(state):\n    while True: pass\n")

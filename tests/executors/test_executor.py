@@ -249,7 +249,9 @@ def test_arguments_that_are_not_json_are_refused(value):
         executor.submit(Job("a", "math:sqrt", {"x": value}))
 
 
-@pytest.mark.parametrize("spec", ["local:silence=0", "local:grace=-1", "local:workers=-2", "slurm:jobs=0"])
+@pytest.mark.parametrize(
+    "spec", ["local:silence=0", "local:grace=-1", "local:workers=-2", "local:workers=1025", "slurm:jobs=0"]
+)
 def test_settings_out_of_range_are_refused(spec):
     with pytest.raises(UsageError):
         executors.make(spec)

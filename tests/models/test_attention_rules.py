@@ -351,6 +351,12 @@ def test_ssmax_with_s_of_one_is_log_length() -> None:
     assert gap(one(text()), other(text())) <= 1e-12
 
 
+@pytest.mark.parametrize("start", ["1e308", "-1000001"])
+def test_a_start_that_float32_cannot_use_is_refused(start: str) -> None:
+    with pytest.raises(UsageError):
+        attentions.make(f"forgetting:start={start}")
+
+
 def test_forgetting_less_with_a_larger_start() -> None:
     def gate(start: float) -> float:
         rule = attentions.make(f"forgetting:start={start}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from lengthwise.errors import UsageError
 from lengthwise.models.anatomy import anatomy_of
 from lengthwise.models.architecture import Architecture, Interface
 from lengthwise.models.transformer import Transformer, fresh_model
@@ -70,6 +71,13 @@ def test_the_horizon_is_the_least_distance_and_inverse_to_the_slope() -> None:
         assert found == 1 or alibi_tail(slope, spread, found - 1) > share
     assert horizon(1.0, 5000.0) == 5000 and alibi_tail(1.0, 5000.0, 10) == 1 == kerple_tail(2.0, 1.0, 5000.0, 10)
     assert horizon(1 / 256, 0.0) == pytest.approx(16 * horizon(1 / 16, 0.0), rel=0.1)
+
+
+@pytest.mark.parametrize("slope, spread", [(5e-324, 1.0), (0.0, 1.0), (0.5, math.inf), (0.5, math.nan)])
+def test_what_cannot_be_counted_is_no_horizon(slope: float, spread: float) -> None:
+    for distance in (alibi_window, horizon):
+        with pytest.raises(UsageError):
+            distance(slope, spread)
 
 
 @pytest.mark.parametrize("weight", [0.5, 1.2, 3.0])

@@ -217,6 +217,13 @@ def test_tiny_distances_between_tokens_are_not_lost():
             assert Fraction(token_distance(distances, p, q)) >= moved * steps * Fraction(SMALLEST)
 
 
+def test_many_tiny_shares_are_not_lost():
+    """Each of them is below what is moved; together they are not."""
+    rest = 1.0 - 99 * 9.9e-16
+    p, q = np.array([*[9.9e-16] * 99, 0.0, rest]), np.array([*[0.0] * 99, 99 * 9.9e-16, rest])
+    assert Fraction(token_distance(1.0 - np.eye(101), p, q)) >= 99 * Fraction(9.9e-16)
+
+
 def test_a_spec_names_it():
     probe = probes.make("shift_bound:target=40,metric=measure,items=50")
     assert isinstance(probe, ShiftBoundProbe) and (probe.target, probe.source, probe.items) == ("40", "training", 50)

@@ -153,3 +153,9 @@ def test_letters_of_a_dirichlet_law_have_no_context() -> None:
 def test_an_alpha_is_above_zero(spec: str) -> None:
     with pytest.raises(UsageError):
         tasks.make(spec)
+
+
+@pytest.mark.parametrize("omega", ["1e308", "-1000001"])
+def test_a_wave_has_an_omega_that_floats_can_follow(omega: str) -> None:
+    with pytest.raises(UsageError):
+        tasks.make(f"simple_task:omega={omega}")

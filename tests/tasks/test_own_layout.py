@@ -204,6 +204,37 @@ def test_what_cannot_be_trained_is_refused(
         layout(text).draw(size, 0, range(4))
 
 
+@pytest.mark.parametrize("name", ["labels", "sources"])
+@pytest.mark.parametrize(
+    "value", ["None", "3", "[Mute()] * len(state)", "[['x']] * (len(state) + 1)", "itertools.repeat([0])"]
+)
+def test_functions_that_return_something_else_are_refused(
+    layout: Callable[..., OwnLayout], name: str, value: str
+) -> None:
+    mute = "class Mute:\n    def __str__(self):\n        raise ValueError\n"
+    with pytest.raises(UsageError):
+        layout(f"{LEFTMOST}{mute}def {name}(state):\n    return {value}\n").symbols
+
+
+@pytest.mark.parametrize("places", ["[-5]", "[10**30]", "[len(state)]"])
+def test_sources_are_places_of_the_state(layout: Callable[..., OwnLayout], places: str) -> None:
+    with pytest.raises(UsageError):
+        layout(f"{LEFTMOST}def sources(state):\n    return [{places}] * (len(state) - 1)\n").symbols
+    assert layout(f"{LEFTMOST}def sources(state):\n    return [[0]] * (len(state) - 1)\n", "right.py").symbols
+
+
+@pytest.mark.parametrize("after", ["state[::-1]", "[*state, '1']", "state * 2"])
+def test_chains_that_never_end_are_refused_at_every_size(layout: Callable[..., OwnLayout], after: str) -> None:
+    """Also at sizes beyond those from which the vocabulary is taken."""
+    first = "def starts(size):\n    return [['1'] * size]\n"
+    text = f"def step(state):\n    return None if len(state) == 1 else state[1:] if len(state) < 14 else {after}\n"
+    task = layout(first + text)
+    with pytest.raises(UsageError):
+        all(task.chain(task.start(14, [0])))
+    with pytest.raises(UsageError):
+        layout(text.replace("14", "4") + first, "small.py").symbols
+
+
 def test_a_layout_that_stored_data_names_does_not_run(tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n{LEFTMOST}", encoding="utf-8")
     spec = {"name": "layout", "path": str(tmp_path / "theirs.py")}

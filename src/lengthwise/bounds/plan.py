@@ -56,6 +56,12 @@ class GuaranteePlan:
         for name, value in (("a loss", self.loss), ("a quantisation gap", self.quantisation)):
             if value is not None and not 0 <= value < math.inf:
                 raise UsageError(f"{name} must be a number of nats of 0 or more, not {value:g}")
+        try:
+            whole = (self.loss or 0.0) + self.gap
+        except OverflowError:
+            whole = math.inf
+        if not whole < math.inf:
+            raise UsageError("loss and gap add up to more than a float can hold; give smaller numbers")
 
     @property
     def terms(self) -> tuple[BoundTerm, ...]:

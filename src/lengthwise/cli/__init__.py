@@ -143,6 +143,13 @@ def _guarded(arguments: list[str]) -> int:
             raise
         complain(f"{error.filename or 'a file'} cannot be used: {error.strerror}")
         code = 2
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # nothing here raises one that is no Exception; code of the user's did
+        from lengthwise.trust import said
+
+        complain(f"code that was run ended with {said(error)}, which is no subclass of Exception; let it raise one")
+        code = 2
     sys.stdout.flush()
     return code
 

@@ -19,12 +19,14 @@ from lengthwise.errors import UsageError
 from lengthwise.executors import executors
 from lengthwise.executors.call import ONE_THREAD, here, read_outcome
 from lengthwise.executors.executor import Executor, Job, Outcome
+from lengthwise.limits import check_count
 
 # Started with -P and its path given, a worker finds the modules its parent finds, and no others.
 _BEGIN = (
     "import json, sys; settings = json.loads(sys.argv.pop()); sys.path[:] = settings['path']; "
     "from lengthwise.executors.call import serve; serve(settings)"
 )
+_MOST_WORKERS = 1024
 _LAST_WORDS = 2000  # bytes of a dead worker's output that are kept
 _SEND = 10.0  # seconds in which a worker takes a job
 _LOOK = 0.1  # seconds between two looks at whether workers are alive
@@ -43,6 +45,7 @@ class Local(Executor):
         super().__post_init__()
         if self.workers < 0:
             raise UsageError(f"local needs at least 1 worker (or 0, for one per core), not {self.workers}")
+        check_count(self.workers, "the number of workers", _MOST_WORKERS)
         self._team: list[_Worker] = []
 
     @property

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, SphericalVoronoi
-from scipy.special import gamma, iv, ive
+from scipy.special import gamma, gammaln, iv, ive, logsumexp
 
 from lengthwise.errors import UsageError
 from lengthwise.geometry.particles.equal_angles import Kind
@@ -290,9 +290,22 @@ def growth_rate(kind: Kind, beta: float, degree: int, d: int = 2) -> float:
     if beta == 0:
         return (d - 1) / d if degree == 1 else 0.0
     order, laplace = d / 2 - 1, degree * (degree + d - 2)
+    if beta <= 1000 and (
+        d > 340 or not iv(degree + order, beta) >= 1e-290
+    ):  # functions of Bessel and Gamma are no floats
+        whole = _log_mean(beta, 0, d) if kind == "SA" else 0.0
+        return float(laplace * np.exp(_log_mean(beta, degree, d) - whole - np.log(beta)))
     if kind == "SA":
         return float(laplace / beta * ive(degree + order, beta) / ive(order, beta))
     return float(laplace / beta * gamma(d / 2) * (2 / beta) ** order * iv(degree + order, beta))
+
+
+def _log_mean(beta: float, degree: int, d: int) -> float:
+    """ln c_l by its power series, c_l = sum_k Gamma(d/2) (beta/2)^(2k + l) / (k! Gamma(d/2 + l + k)), whose terms fall
+    from k = beta/2 on."""
+    k, half = np.arange(int(beta) + 60), np.log(beta) - np.log(2)
+    terms = (2 * k + degree) * half - gammaln(k + 1) - gammaln(d / 2 + degree + k)
+    return float(gammaln(d / 2) + logsumexp(terms))
 
 
 def fastest_degree(kind: Kind, beta: float, d: int = 2) -> int:

@@ -16,6 +16,8 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lengthwise.errors import UsageError
+from lengthwise.limits import LARGEST
 from lengthwise.messages import explain
 from lengthwise.oracle.crasp.promise import Promise
 
@@ -29,7 +31,18 @@ def alibi_window(slope: float, spread: float, precision: float = FLOAT32) -> int
 
     A key at distance d has at most exp(spread - slope d) times the weight of the query's own token.
     """
-    return math.floor((spread + precision) / slope) + 1
+    return math.floor(_distance(spread + precision, slope)) + 1
+
+
+def _distance(fall: float, slope: float) -> float:
+    """How far away a bias of this slope has fallen by so much, if anybody can count so far."""
+    distance = fall / slope if slope > 0 else math.inf
+    if not distance < LARGEST:
+        raise UsageError(
+            f"with a slope of {slope:g} and a spread of {fall:.4g} attention reaches further than can be counted; "
+            "give a steeper slope or smaller weights"
+        )
+    return distance
 
 
 def sight(windows: Iterable[int]) -> int:
@@ -48,7 +61,7 @@ def alibi_tail(slope: float, spread: float, distance: int) -> float:
 
 def horizon(slope: float, spread: float, share: float = 0.5) -> int:
     """The least distance from which on all keys together have at most this share of the weight."""
-    return max(1, math.ceil(float(np.logaddexp(0.0, spread + math.log(1 / share - 1))) / slope - 1e-9))
+    return max(1, math.ceil(_distance(float(np.logaddexp(0.0, spread + math.log(1 / share - 1))), slope) - 1e-9))
 
 
 def kerple_tail(weight: float, rate: float, spread: float, distance: int) -> float:

@@ -75,7 +75,7 @@ class FunctionAnswers:
     def _close(self, given: Any, wanted: Floats, task: Task) -> bool:
         try:
             numbers = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise UsageError(f"an answer of {self.name} must be a list of numbers, not {str(given)[:40]!r}") from None
         return numbers.shape == wanted.shape and bool((np.abs(numbers - wanted) <= task.tolerance).all())
 

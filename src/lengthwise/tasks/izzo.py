@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SETTING
 from lengthwise.records import Reference
 from lengthwise.seeds import Draws, Floats, Ints
 from lengthwise.tasks import tasks
@@ -84,6 +85,8 @@ class SimpleTask(_OneNumber):
 
     def __post_init__(self) -> None:
         check_dirichlet(self.dirichlet)
+        if not abs(self.omega) <= MOST_SETTING:
+            raise UsageError(f"omega must lie between -{MOST_SETTING:,} and {MOST_SETTING:,}, not {self.omega:g}")
 
     def sample(self, size: int, draws: Draws) -> Samples:
         if self.dirichlet:

@@ -91,6 +91,14 @@ def test_first_waves_on_the_circle_grow_as_computed_by_hand(kind, beta, degree):
     assert np.log(amplitude[1] / amplitude[0]) / time == pytest.approx(by_hand, rel=2e-3, abs=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["SA", "USA"])
+@pytest.mark.parametrize(("beta", "d"), [(5e-324, 2), (1e-310, 3), (1e-50, 20), (0.0, 7), (1e-9, 400), (1e-3, 5000)])
+def test_growth_at_small_beta_is_that_at_zero(kind, beta, d):
+    """Where functions of Bessel and Gamma are no floats."""
+    assert growth_rate(kind, beta, 1, d) == pytest.approx((d - 1) / d, rel=1e-5)
+    assert growth_rate(kind, beta, 2, d) == pytest.approx(0.0, abs=1e-6) and fastest_degree(kind, beta, d) == 1
+
+
 @pytest.mark.parametrize("degree", [1, 2])
 def test_first_waves_on_the_sphere(degree):
     """Hand computation: c_l is half the integral of e^(beta z) P_l(z) over [-1, 1]; the mesh comes within 3 %."""

@@ -89,7 +89,7 @@ def test_the_step_is_halved_until_it_passes_and_a_given_one_is_judged() -> None:
     assert coarse.step > found.step and not coarse.checked and step_claim(coarse).status == "unknown"
     with pytest.raises(LengthwiseError):
         simulate_noisy(system, start, [0.0, 4.0], 0.2, 0, 1e-3, None, 100)
-    for noise, step in ((-1.0, None), (math.nan, None), (0.1, 0.0)):
+    for noise, step in ((-1.0, None), (math.nan, None), (1e308, None), (0.1, 0.0), (0.1, 5e-324)):
         with pytest.raises(UsageError):
             simulate_noisy(system, start, [0.0, 1.0], noise, 0, step)
 

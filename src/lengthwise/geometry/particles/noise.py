@@ -109,9 +109,12 @@ def _path(
     progress: Progress | None,
     most_steps: int,
 ) -> NoisyTrajectory:
+    too_many = f"steps of {step:g} are more than {most_steps:,}; take a shorter time or a longer step"
+    if not float(moments[-1] - moments[0]) <= 2 * most_steps * step:  # so that the quotients below are floats
+        raise UsageError(too_many)
     counts = [2 * math.ceil((after - before) / (2 * step)) for before, after in itertools.pairwise(moments)]
     if sum(counts) > most_steps:
-        raise UsageError(f"steps of {step:g} are more than {most_steps:,}; take a shorter time or a longer step")
+        raise UsageError(too_many)
     generator = np.random.default_rng(Seeds(seed).key("noise"))
     flat = points.shape[-1] == 2
     shape = (2, *points.shape[:-1], 1 if flat else points.shape[-1])

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _ROOM = "lengthwise.models.attention.networks.sequential"
+_MOST_START = 1e6  # beyond it nothing is forgotten, or everything
 
 
 class SequentialAttention(Attention):
@@ -55,6 +56,12 @@ class Forgetting(SequentialAttention):
 
     start: float = 0.0
     network = f"{_ROOM}:ForgettingNetwork"
+
+    def __post_init__(self) -> None:
+        if not abs(self.start) <= _MOST_START:
+            raise UsageError(
+                f"forgetting starts with a number from -{_MOST_START:g} to {_MOST_START:g}, not {self.start}"
+            )
 
 
 @attentions.register("path")

@@ -264,7 +264,7 @@ def token_distance(distances: Floats, p: Floats, q: Floats) -> float:
     left, right = np.maximum(p - q, 0.0), np.maximum(q - p, 0.0)
     rows, columns = np.flatnonzero(left > 1e-15), np.flatnonzero(right > 1e-15)
     # Shares are numbers that sum to 1 up to rounding; what rounding adds or hides is moved the longest way.
-    hidden = Upper(float(distances.max())) * gamma(8 * len(p) + 16)
+    hidden = Upper(float(distances.max())) * gamma(18 * len(p) + 16)
     if not len(rows) or not len(columns):
         return float(hidden)
     mass = Upper(float(left.sum()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from lengthwise.errors import UsageError
+from lengthwise.limits import MOST_SIZE, check_count
 from lengthwise.tasks.formulations.formulation import Column, Labels, State, column, symbol
 from lengthwise.tasks.formulations.layouts import DROP, END, KEEP
 
@@ -31,6 +32,7 @@ def state_of(value: Any, where: str = "") -> State:
         raise UsageError(f"{said}a state must be text or a list of tokens or columns, not {str(value)[:40]!r}")
     if not state:
         raise UsageError(f"{said}a state must have at least one column")
+    check_count(len(state), f"{said}the number of columns of a state", MOST_SIZE)
     for token in (KEEP, DROP):
         if (token,) in state:
             raise UsageError(f"{said}the token {token} is reserved for keeping or dropping a column; rename it")

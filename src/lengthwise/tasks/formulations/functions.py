@@ -17,10 +17,11 @@ from typing import Any
 from lengthwise.errors import UsageError
 from lengthwise.limits import time_limit
 from lengthwise.tasks.formulations.between import Side, appends, finished_labels, labels_between, state_of, written
-from lengthwise.tasks.formulations.formulation import Labels, State, StepMove
+from lengthwise.tasks.formulations.formulation import Labels, Sources, State, StepMove
 from lengthwise.trust import module_in
 
 LONGEST = 10_000  # steps of a chain
+LARGEST = 5_000_000  # columns of all its states together
 INSTANCES = 5_000  # first states of a size that are used
 LOOKED_AT = 100_000  # first states of a size from which these are drawn
 SECONDS = 10.0  # for one call of the user's function
@@ -72,8 +73,9 @@ class Functions:
 
     def moves(self, start: State, seen: dict[State, State | None], side: Side) -> Iterator[StepMove]:
         """The steps from a first state, and last the one that leaves the finished state as it is."""
-        state, met = start, {start}
+        state, met, columns = start, {start}, 0
         for _ in range(LONGEST):
+            columns = self._grown(start, columns + len(state))
             after = self.following(state)
             if seen.setdefault(state, after) != after:
                 ways = ("the end" if one is None else f"`{written(one)}`" for one in (seen[state], after))
@@ -83,14 +85,34 @@ class Functions:
                 carried = () if self.sources is None else tuple((place,) for place in range(len(state)))
                 yield StepMove(state, state, self.labels_of(state, None, side), carried)
                 return
-            read = self._ask(self.sources, "sources", state) if self.sources else ()
-            sources = tuple(tuple(sorted(int(at) for at in places)) for places in read)
-            yield StepMove(state, after, self.labels_of(state, after, side), sources)
+            yield StepMove(state, after, self.labels_of(state, after, side), self._sources_of(state, after))
             if after in met:
                 raise UsageError(f"{self.name}: the chain from `{written(start)}` comes back to `{written(after)}`")
             met.add(after)
             state = after
-        raise UsageError(f"{self.name}: the chain from `{written(start)}` does not end within {LONGEST:,} steps")
+        raise self._endless(start)
+
+    def chain(self, start: State) -> Iterator[State]:
+        """The states from a first one to the finished one, of a chain that ends."""
+        state, columns = start, 0
+        for _ in range(LONGEST):
+            columns = self._grown(start, columns + len(state))
+            yield state
+            if (after := self.following(state)) is None:
+                return
+            state = after
+        raise self._endless(start)
+
+    def _grown(self, start: State, columns: int) -> int:
+        """The columns that a chain has by now, if it may have so many."""
+        if columns > LARGEST:
+            raise UsageError(
+                f"{self.name}: the chain from `{written(start)}` has more than {LARGEST:,} columns in all its states"
+            )
+        return columns
+
+    def _endless(self, start: State) -> UsageError:
+        return UsageError(f"{self.name}: the chain from `{written(start)}` does not end within {LONGEST:,} steps")
 
     def following(self, state: State) -> State | None:
         """The next state; None for a finished one."""
@@ -101,10 +123,24 @@ class Functions:
         """What is asked of a state whose next one is `after`, None where it is finished."""
         if self.labels is None:
             return finished_labels(state, self.appending) if after is None else labels_between(state, after, side)
-        given = list(self._ask(self.labels, "labels", state))
-        if len(given) != len(state):
-            raise UsageError(f"{self.name}: labels gives {len(given)} for `{written(state)}`, which takes {len(state)}")
-        return tuple(None if label is None else str(label) for label in given)
+        labels, most = self.labels, len(state) + LOOKED_AT
+        texts = self._ask(lambda given: list(map(_text, itertools.islice(labels(given), most))), "labels", state)
+        if len(texts) != len(state):
+            raise UsageError(f"{self.name}: labels gives {len(texts)} for `{written(state)}`, which takes {len(state)}")
+        return tuple(texts)
+
+    def _sources_of(self, state: State, after: State) -> Sources:
+        """For each column of the next state the places in this one that it is computed from; nothing where the user
+        does not say."""
+        if (sources := self.sources) is None:
+            return ()
+        found = self._ask(lambda given: _places(sources(given), len(after), len(state)), "sources", state)
+        if len(found) != len(after) or not all(0 <= at < len(state) for places in found for at in places):
+            raise UsageError(
+                f"{self.name}: sources on `{written(state)}` must return, for each of the {len(after)} columns of the "
+                f"next state, places from 0 to {len(state) - 1}"
+            )
+        return found
 
     @functools.cached_property
     def appending(self) -> bool:
@@ -129,6 +165,18 @@ def functions_in(path: str) -> Functions | None:
         raise UsageError(f"{path} defines no function starts (size → first states)")
     given = {name: found.get(name) for name in ("labels", "sources", "draw")}
     return Functions(path, found["step"], found["starts"], **given)
+
+
+def _text(label: Any) -> str | None:
+    return None if label is None else str(label)
+
+
+def _places(given: Iterable[Iterable[Any]], columns: int, width: int) -> Sources:
+    """What a user says of each column, and a little more than there can be, which the caller refuses."""
+    return tuple(
+        tuple(sorted(int(at) for at in itertools.islice(places, width + 1)))
+        for places in itertools.islice(given, columns + 1)
+    )
 
 
 def _called(call: Callable[[], Any], what: str) -> Any:

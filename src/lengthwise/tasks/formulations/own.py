@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -132,6 +132,11 @@ class OwnLayout(Formulation):
 
     def step(self, state: State) -> State | None:
         return self.source.following(state)
+
+    def chain(self, start: State) -> Iterator[State]:
+        """Refused where the user's functions never end it."""
+        source = self.source
+        return source.functions.chain(start) if isinstance(source, FunctionSource) else super().chain(start)
 
     def labels(self, state: State) -> Labels:
         """A finished text of an appending layout keeps its last column: nothing follows it."""
