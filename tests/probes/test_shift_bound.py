@@ -18,7 +18,7 @@ from lengthwise.probes.probe import Context, ask, probes
 from lengthwise.probes.shift_bound import ShiftBoundProbe
 from lengthwise.probes.shift_bound.grounds import constant_of, sequence_grounds, states_ground
 from lengthwise.probes.shift_bound.measures import measure_ground, token_distance, views_of
-from lengthwise.probes.shift_bound.samples import drawn_side, one_place
+from lengthwise.probes.shift_bound.samples import drawn_side, is_file, one_place
 from lengthwise.records import Record
 from lengthwise.rounding import SMALLEST
 from lengthwise.subjects.run import OwnSubject
@@ -54,6 +54,14 @@ def steepest_pair(ground, source, target):
     known = same & np.isfinite(ground.distances) & (ground.distances > 0)
     assert known.any()
     return float((gaps[known] / ground.distances[known]).max())
+
+
+def test_a_size_is_no_file_whatever_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("40", "5-20", "lines", "data.jsonl"):
+        (tmp_path / name).write_text("{}")
+    found = [name for name in ("40", "5-20", "lines", "data.jsonl", "depth") if is_file(name)]
+    assert found == ["lines", "data.jsonl"]
 
 
 @pytest.mark.parametrize("position", ["learned", "rope"])

@@ -24,6 +24,7 @@ from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 _CELLS = 4_000_000  # hidden numbers of a chunk
+_SIZES = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")  # 40 or 5-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,8 @@ def drawn_side(subject: Subject, context: Context, where: str, items: int, role:
 
 
 def is_file(where: str) -> bool:
-    """Whether a side is read from a file, and not drawn."""
-    return Path(where).suffix == ".jsonl" or Path(where).is_file()
+    """Whether a side is read from a file, and not drawn; a size is a size, whatever the files here are called."""
+    return Path(where).suffix == ".jsonl" or (not _SIZES.fullmatch(where) and Path(where).is_file())
 
 
 def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequence[int]]:
@@ -87,7 +88,7 @@ def _place(subject: Subject, context: Context, where: str) -> tuple[Task, Sequen
     task = context.task if context.task is not None else None if stored is None else stored.task
     if task is None:
         raise UsageError(f"{subject.name} has no task of its own; name one, or give two files of lines")
-    if found := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", where):
+    if found := _SIZES.fullmatch(where):
         low, high = (whole_number(end, "a size", MOST_SIZE) for end in (found[1], found[2] or found[1]))
         if sizes := task.sizes(low, high):
             return task, sizes
