@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -16,6 +17,7 @@ from lengthwise.oracle.locality.settle import distance, settle
 from lengthwise.oracle.locality.steps import Steps, formulation_steps
 from lengthwise.oracle.locality.windows import Numbering, Refuted, certificates, numbers_in, windows_of
 from lengthwise.tasks import tasks
+from lengthwise.tasks.formulations.between import labels_between
 from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 from naive_locality import least_windows, windows
 
@@ -174,6 +176,29 @@ def test_the_lower_bound_of_the_distance_is_that_of_all_pairs_of_states(data: st
     (found,) = (spread for _, spread in distance(by_label_of(states, labels), [1]).by_size)
     # each state is compared with the first of its group, so labels that differ only between later ones show half
     assert found <= max(spreads) and (found > 0) == (max(spreads) > 0)
+
+
+def test_where_nothing_is_asked_no_label_changes() -> None:
+    moves = [StepMove((("a",), ("b",)), (("a",), ("b",)), labels, ()) for labels in (("keep", "keep"), (None, "x"))]
+    steps = Steps("given", lambda size: [[moves[0], replace(moves[1], state=(("a",), ("c",)))]], sourced=False)
+    assert distance(steps, [1]).by_size == ((1, 0),)
+
+
+def test_a_lower_bound_of_the_distance_names_what_it_rests_on() -> None:
+    """To erase the leftmost 1 reads one column, so R is 0, and the bound grows all the same: the schedule is global."""
+
+    def erased(size: int) -> list[list[StepMove]]:
+        words = ["".join(bits) for bits in itertools.product("01", repeat=size)]
+        pairs = [(tuple((bit,) for bit in word), tuple((bit,) for bit in word.replace("1", "0", 1))) for word in words]
+        own = tuple((at,) for at in range(size))
+        return [[StepMove(state, after, labels_between(state, after), own)] for state, after in pairs]
+
+    steps = Steps("given", erased)
+    found, bound = distance(steps, range(1, 7)), distance(replace(steps, sourced=False), range(1, 7))
+    assert (found.value, bound.growth) == (0, "infinite")
+    rests = [{given.key for given in one.claim().assumptions} for one in (found, bound)]
+    assert "locality.schedule_near" in rests[1] - rests[0]
+    assert found.explain()[0] != bound.explain()[0]
 
 
 def test_a_size_of_a_sample_that_shows_less_is_no_growth() -> None:

@@ -102,6 +102,8 @@ def test_a_class_is_a_formulation(file: Callable[..., str]) -> None:
 
 BAD_FUNCTIONS = [
     ("def step(state): return None", "defines no function starts"),
+    ("def starts(size): return [['a'] * size]\n", "neither a function step nor"),
+    ("def starts(size): return [['<pad>'] * size]\ndef step(state): return None", "<pad> is reserved"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return state", "comes back to `a`"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return [*state, 'a']", "does not end within"),
     ("def starts(size): return [['a'] * size]\ndef step(state): return state[7]", "step on `a` raises IndexError"),
@@ -229,6 +231,7 @@ BAD_LINES = [
     ('{"state": [null], "next": "1"}', "line 1: a column must be a token"),
     ('{"state": "1", "next": "1", "size": 0}', "line 1: the size must be a positive whole number"),
     ('{"state": "1 0", "next": "1 drop"}', "line 1: the token drop is reserved"),
+    ('{"state": "1 0", "next": "1 <sep>"}', "line 1: the token <sep> is reserved"),
     ("[" * 100_000, r"line 1: this is not JSON \(it is nested too deeply"),
 ]
 

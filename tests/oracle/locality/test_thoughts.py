@@ -251,6 +251,14 @@ def test_words_that_read_like_labels_are_words(file: Callable[..., str]) -> None
     assert found.conflicting > 0
 
 
+def test_words_that_read_like_the_ends_of_a_text_are_words(file: Callable[..., str]) -> None:
+    """A step that writes `<eos>` is not the end of a chain, and `<pad>` in a state is not what lies beyond it."""
+    path = file([{"states": ["a", "<eos>"]}, {"states": ["b", "a"]}])
+    assert looked_at(path, decoder=True).by_width[1].clashing == 1
+    (chain,) = read_chains(file([{"states": ["<pad> a", "a"]}]), splitting("lines"), str.split)
+    assert chain.states[0] not in (("<pad>", "a"), ("a",)) and len(chain.states[0]) == 2
+
+
 def test_items_with_answers_are_another_kind_of_file(file: Callable[..., str]) -> None:
     assert not holds_chains(file(['{"input": "3 1 2", "answer": "1 2 3"}']))
     assert holds_chains(file(["", GOOD], "other.jsonl"))

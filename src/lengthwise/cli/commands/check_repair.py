@@ -14,6 +14,7 @@ from lengthwise.outputs import write_output
 from lengthwise.progress import shown
 
 _OTHERS = ("position", "model", "train_size", "test_size", "items", "decoder", "program", "explain", "against")
+_UNDRAWN = ("figure", "page", "seed")
 explain(
     {
         "repair.trying": "candidate {step}: {what}",
@@ -26,7 +27,7 @@ explain(
 
 
 def run_repair(options: argparse.Namespace, spec: str | dict[str, object] | None) -> int:
-    for name in (*_OTHERS, "regex", "dfa", "data"):
+    for name in (*_OTHERS, *_UNDRAWN, "regex", "dfa", "data"):
         if getattr(options, name) not in (None, False):
             raise UsageError(f"--{name.replace('_', '-')} cannot be used with --repair")
     if (spec is None) == (options.formulation is None):

@@ -16,6 +16,7 @@ from lengthwise.reading import lines_in, open_file
 
 _RULES = ("split", "tokenise", "test_data")
 _OTHERS = ("position", "model", "train_size", "test_size", "items", "program", "explain", "against", "repair")
+_UNDRAWN = ("figure", "page", "seed")
 _SHOWN = 20  # conflicts that are printed
 explain(
     {
@@ -46,7 +47,7 @@ def is_about_chains(options: argparse.Namespace) -> bool:
 
 
 def run_thoughts(options: argparse.Namespace) -> int:
-    for name in (*_OTHERS, "task", "formulation", "regex", "dfa", "size_column", "size_rule", "axis"):
+    for name in (*_OTHERS, *_UNDRAWN, "task", "formulation", "regex", "dfa", "size_column", "size_rule", "axis"):
         if getattr(options, name) not in (None, False):
             what = "TASK" if name == "task" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{what} cannot be used with chains of thought")

@@ -23,10 +23,12 @@ from lengthwise.tasks import tasks
 from lengthwise.tasks.formulations.between import Side
 from lengthwise.tasks.formulations.formulation import Formulation, State, StepMove
 from lengthwise.tasks.formulations.functions import Functions, functions_in
+from lengthwise.trust import module_in
 
 STATES = 8_000  # that are examined, of all sizes together
 FEWEST = 6  # sizes that are examined at least, if need be with a sample of their states
 LARGEST, SAMPLED = 12, 16  # the largest size of all states, and of samples
+_NEITHER = "{path} has neither a function step nor a subclass of Formulation"
 explain(
     {
         "own.endless": "New tokens keep appearing as the size grows ({tokens}): over an unbounded alphabet no finite "
@@ -86,6 +88,8 @@ def load_formulation(path: str, progress: Callable[[str, int, int], None] | None
     allow_code(name)
     functions = functions_in(name)
     if functions is None:
+        if not any(isinstance(one, type) and issubclass(one, Formulation) for one in vars(module_in(name)).values()):
+            raise UsageError(_NEITHER.format(path=path))
         return _of_class(path)
     if functions.labels is not None:
         return Own(function_steps(functions), notes=(sentence("own.given"),))
@@ -95,7 +99,7 @@ def load_formulation(path: str, progress: Callable[[str, int, int], None] | None
 def _of_class(path: str) -> Own:
     task = tasks.make(path)
     if not isinstance(task, Formulation):
-        raise UsageError(f"{path} has neither a function step nor a subclass of Formulation")
+        raise UsageError(_NEITHER.format(path=path))
     return Own(formulation_steps(task, name=path, finished=True), formulation=task)
 
 

@@ -27,6 +27,8 @@ Spread = tuple[int, str, dict[str, Any]]  # a distance, and the sentence that sa
 WIDTHS = (1, 3, 5, 7, 9, 11)
 _LONG = 4  # instances ten times as long on which a bimachine is compared with the step
 XIAO = Reference("xiao2024", "maximal input element distance R, Theorem 3.5")
+_OF_BOUNDS = {"finite": "at_least", "infinite": "spreads"}  # how a lower bound says that R is
+BOUND_RESTS_ON = ("locality.one_step_each", "locality.schedule_near")  # assumptions of a lower bound on R
 explain(
     {
         "locality.distance": "{name}: R, the largest distance between two columns that enter one step",
@@ -34,10 +36,13 @@ explain(
         "one step",
         "locality.distance_continues": "R continues beyond the sizes examined as it did on the last of them",
         "locality.one_step_each": "every column takes part in at most one step",
+        "locality.schedule_near": "whether a step is taken depends only on columns near it",
         "locality.distance_finite": "R is {value}, and the last {lasting} sizes add nothing to it ({numbers}).",
-        "locality.distance_at_least": "R is at least {value}, and the last {lasting} sizes add nothing to it "
-        "({numbers}).",
+        "locality.distance_at_least": "R is at least {value}, if whether a step is taken depends only on columns near "
+        "it, and the last {lasting} sizes add nothing to that ({numbers}).",
         "locality.distance_infinite": "R grows with the size ({numbers}).",
+        "locality.distance_spreads": "Labels depend on columns farther and farther away, so R grows with the size "
+        "({numbers}), if whether a step is taken depends only on columns near it.",
         "locality.distance_unknown": "R shows no clear tendency ({numbers}).",
         "locality.spread": "{spread} at size {size}",
         "locality.made_from": "In `{state}` the column in brackets is computed from columns {first} and {last} of the "
@@ -79,7 +84,7 @@ class Distance:
     def claim(self) -> Claim:
         value = {"finite": self.value, "infinite": "infinite", "unknown": None}[self.growth]
         status = "unknown" if self.growth == "unknown" or (self.bound and self.growth == "finite") else "holds"
-        keys = ["locality.distance_continues", *(["locality.one_step_each"] if self.bound else [])]
+        keys = ["locality.distance_continues", *(BOUND_RESTS_ON if self.bound else ())]
         given = tuple(map(Assumption, keys))
         evidence = {"name": self.name, "by_size": dict(self.by_size), "example": self.example}
         key = "locality.distance_bound" if self.bound else "locality.distance"
@@ -87,7 +92,7 @@ class Distance:
 
     def explain(self) -> list[str]:
         spreads = [sentence("locality.spread", {"spread": spread, "size": size}) for size, spread in self.by_size]
-        growth = "at_least" if self.bound and self.growth == "finite" else self.growth
+        growth = _OF_BOUNDS.get(self.growth, self.growth) if self.bound else self.growth
         values = {"value": self.value, "lasting": self.lasting, "numbers": ", ".join(spreads)}
         return [sentence(f"locality.distance_{growth}", values), *filter(None, [self.example])]
 
@@ -97,7 +102,8 @@ def distance(steps: Steps, sizes: Iterable[int], lasting: int = 3) -> Distance:
 
     The bound compares states that differ in one column: if the label at i changes when column j does, then i's label
     is read off a window that reaches |i - j| far, and where R is finite and a column takes part in at most one step a
-    window of radius 2R is enough (Theorem 3.5), so that R >= |i - j| / 2.
+    window of radius 2R is enough (Theorem 3.5), so that R >= |i - j| / 2. The theorem is false where a step that is far
+    away decides whether this one is taken: erasing the leftmost 1 has R = 0. So that is assumed too.
     """
     by_size, example, widest = [], "", 0
     for size in sizes:
@@ -139,7 +145,7 @@ def _by_comparison(moves: Iterable[StepMove]) -> Iterator[Spread]:
     for group in by_length.values():
         for place, one, other in _neighbours(group):
             for at, (label, other_label) in enumerate(zip(one.labels, other.labels, strict=True)):
-                if label != other_label and at != place:
+                if label != other_label and at != place and None not in (label, other_label):
                     states = {"one": (one.state, place), "other": (other.state, place), "at": at + 1}
                     values = {**states, "label": label, "other_label": other_label}
                     yield (abs(at - place) + 1) // 2, "locality.changes_with", values

@@ -10,10 +10,13 @@ from typing import Any, Literal
 
 from lengthwise.errors import UsageError
 from lengthwise.limits import MOST_SIZE, check_count
+from lengthwise.tasks.batch import BOS, PAD, SEP, SPECIALS
 from lengthwise.tasks.formulations.formulation import Column, Labels, State, column, symbol
 from lengthwise.tasks.formulations.layouts import DROP, END, KEEP
 
 Side = Literal["left", "right"]
+_AROUND = tuple(SPECIALS[token] for token in (PAD, BOS, SEP))  # `<eos>` may end the text of a layout that appends
+_RESERVED: frozenset[Column] = frozenset((token,) for token in (KEEP, DROP, *_AROUND))
 
 
 def written(state: State, mark: int | None = None) -> str:
@@ -33,9 +36,10 @@ def state_of(value: Any, where: str = "") -> State:
     if not state:
         raise UsageError(f"{said}a state must have at least one column")
     check_count(len(state), f"{said}the number of columns of a state", MOST_SIZE)
-    for token in (KEEP, DROP):
-        if (token,) in state:
-            raise UsageError(f"{said}the token {token} is reserved for keeping or dropping a column; rename it")
+    if not _RESERVED.isdisjoint(state):
+        (token,) = next(column for column in state if column in _RESERVED)
+        use = "keeping or dropping a column" if token in (KEEP, DROP) else "what a model reads around a state"
+        raise UsageError(f"{said}the token {token} is reserved for {use}; rename it")
     return state
 
 

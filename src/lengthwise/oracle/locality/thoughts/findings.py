@@ -15,7 +15,7 @@ import numpy as np
 
 from lengthwise.messages import explain, sentence
 from lengthwise.oracle.locality.consistency import consistency
-from lengthwise.oracle.locality.settle import Distance, distance
+from lengthwise.oracle.locality.settle import BOUND_RESTS_ON, Distance, distance
 from lengthwise.oracle.locality.steps import Steps, kept_steps
 from lengthwise.oracle.locality.thoughts.places import (
     Form,
@@ -43,7 +43,8 @@ explain(
         "thoughts.windows": "{name}: one window of {width} columns",
         "thoughts.unseen": "{name}: share of test chains with a window that training does not show",
         "thoughts.distance": "{name}: a lower bound on R, the largest distance between two columns that enter one step",
-        "thoughts.distance_said": "R is at least {spread}, in {kept:,} of the states. {example}",
+        "thoughts.distance_said": "R is at least {spread}, in {kept:,} of the states, if whether a step is taken "
+        "depends only on columns near it. {example}",
         "thoughts.in_sample": "what other chains would show is not known",
         "thoughts.refuted": "windows of {width}: refuted; {conflicts:,} of {windows:,} windows have two labels, and at "
         "least {odd:,} of {changes:,} places that change something would have to differ{several}",
@@ -167,7 +168,7 @@ class Findings:
         if self.distance is not None:
             bound, evidence = self.distance, {"name": self.name, "states": self.kept, "example": self.distance.example}
             claims.append(Claim("thoughts.distance", spread_of(bound), "columns", "measured", "unknown",
-                                None, (Assumption("locality.one_step_each"),), XIAO, evidence))  # fmt: skip
+                                None, tuple(map(Assumption, BOUND_RESTS_ON)), XIAO, evidence))  # fmt: skip
         if self.gaps is not None:
             share = self.gaps.chains / max(1, self.gaps.all_chains)
             evidence = {"name": self.name, **vars(self.gaps)}

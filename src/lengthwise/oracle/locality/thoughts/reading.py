@@ -17,13 +17,15 @@ from lengthwise.errors import UsageError
 from lengthwise.messages import explain, sentence
 from lengthwise.progress import Progress, silent
 from lengthwise.reading import read_lines
+from lengthwise.tasks.batch import SPECIALS
 from lengthwise.tasks.formulations.layouts import DROP, KEEP
 from lengthwise.tasks.jsonl import object_of
 
 TELL_EVERY = 5_000
 KINDS = {"messages": ("messages",), "prompt": ("prompt", "completion"), "states": ("states",)}
 EXAMPLE = '{"states": ["1 0 1", "1 1", "0"]}'
-_RESERVED = {KEEP: f"<{KEEP}>", DROP: f"<{DROP}>"}  # words of a text that would read like labels
+# words of a text that would read like labels, or like what stands beyond a state
+_RESERVED = {word: f"<{word}>" for word in (KEEP, DROP, *SPECIALS)}
 explain({"thoughts.read": "lines read"})
 
 Rule = Callable[[str], list[str]]
