@@ -187,8 +187,8 @@ def lower_bound_near(
             found = attack(
                 f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, has_derivative(anatomy)
             )
-    where, searched = near_text(len(tokens), widening), {"attempts": len(tokens), "steps": steps, "seed": seed}
-    return _claim(anatomy, norm, found, where, searched)
+    where = near_text(len(tokens), widening)
+    return _claim(anatomy, norm, found, where, {"attempts": len(tokens), "steps": steps, "seed": seed})
 
 
 def _claim(anatomy: Anatomy, norm: Norm, found: FoundPair, where: str, evidence: dict[str, object]) -> Claim:
