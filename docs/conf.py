@@ -41,6 +41,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "_ext", "data", "pictures"]
 
 myst_heading_anchors = 4  # links such as positions.md#p-rope lead to headings
+smartquotes = False  # quotes in descriptions are often those of code, which is copied
 python_maximum_signature_line_length = 80
 add_module_names = False
 bibtex_bibfiles = ["references.bib"]

@@ -182,7 +182,11 @@ def dfa_schema() -> dict[str, Any]:
 def output_schema() -> dict[str, Any]:
     """What every command prints with `--json`."""
     parts = {"schema": {"const": output.SCHEMA}, "command": {"type": "string"}}
-    content = _object(parts, list(parts), "One object. Records among its values follow record.schema.json.")
+    told = (
+        "One object. Records among its values follow record.schema.json. A command whose whole result is one record, "
+        "such as `forecast`, prints the keys of that record next to `command`."
+    )
+    content = _object(parts, list(parts), told)
     return _document("output", "The object of --json", {**content, "additionalProperties": True})
 
 

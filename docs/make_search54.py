@@ -31,9 +31,9 @@ _HEAD = """# Risk against distance: what search54 found
 <!-- Written by docs/make_search54.py from docs/data/search54.json.gz; a change here is lost. -->
 
 {models} models, {seeds} seeds per configuration, trained on searches 2 to 5 deep. A level of `slide` moves that range
-on, so that one item in four is deeper than training, then two, then three; `depth`, `branching` and `content` change
-one setting alone. The ladders and distances of all models lie in `docs/data/search54.json.gz` (no weights, no curves),
-which these commands made:
+further, so that one item in four is deeper than training, then two, then three; `depth`, `branching` and `content`
+change only one setting. The ladders and distances of all models are in `docs/data/search54.json.gz` (no weights, no
+curves), which these commands wrote:
 
 ```console
 $ {command}
@@ -41,8 +41,8 @@ $ lengthwise study export search54 --summary docs/data/search54.json.gz
 ```
 
 `lengthwise study show docs/data/search54.json.gz` prints the same records; add `--json` for every number.
-`lengthwise report docs/data/search54.json.gz` writes them as a page with figures, `search54.html`. Rules and words
-are those of [findings.md](findings.md), the problems those of [search.md](../reference/search.md).
+`lengthwise report docs/data/search54.json.gz` writes them as a page with figures, `search54.html`. [What a
+ladder of shifts shows](findings.md) explains rules and terms, and [Search problems](../reference/search.md) the tasks.
 """
 
 

@@ -32,6 +32,15 @@ def test_commands_of_two_words_are_completed_next_to_arguments():
     assert "show" not in completions("lengthwise study show ")
 
 
+@pytest.mark.parametrize("command", ["study status", "study show", "study export", "study rebuild", "report"])
+def test_studies_below_runs_are_completed(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "depths" / "runs").mkdir(parents=True)
+    (tmp_path / "runs" / "one-run").mkdir()
+    found = completions(f"lengthwise {command} ")
+    assert {"depths", PATHS} <= {*found} <= {"depths", "atlas", PATHS} and ("atlas" in found) == (command == "report")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_is_completed(name):
     options = {text for action in parser_of(name)._actions for text in action.option_strings}

@@ -31,7 +31,10 @@ def test_two_files_as_a_table(cli, files, metric):
     assert answer.code == 0 and answer.err == ""
     assert max(map(len, answer.out.splitlines())) <= 80
     first = " ".join(answer.out.split("\n\n")[0].split())
-    assert re.match(r"b\.jsonl is [\d.]+ .* from a\.jsonl \(certified\); at 6 items each it is [\d.]+, where", first)
+    said = (
+        r"The distance from a\.jsonl to b\.jsonl is [\d.]+ \(unit: .*; certified\); at 6 items each it is [\d.]+, where"
+    )
+    assert re.match(said, first)
     for part in ("null W1", "certified", "p-value", f"metric {metric}, in", "W1 of the distributions", "length"):
         assert part in answer.out
 
@@ -48,7 +51,7 @@ def test_one_object(cli, files):
     claims = {claim["key"]: claim for claim in found["claims"]}
     assert claims["transport.w1"]["kind"] == "certified" and claims["transport.w1"]["evidence"]["relative_gap"] <= 1e-7
     assert found["first"]["items"] == 12 and found["metric"]["facts"]["standardised_on"] == "a.jsonl"
-    assert found["verdict"].startswith("b.jsonl is ")
+    assert found["verdict"].startswith("The distance from a.jsonl to b.jsonl is ")
 
 
 def test_the_same_seed_prints_the_same(cli, files):

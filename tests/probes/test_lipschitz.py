@@ -305,3 +305,13 @@ def test_lower_bounds_are_called_so():
 def test_bad_input(call):
     with pytest.raises(UsageError):
         call(model_of("learned"))
+
+
+@pytest.mark.wording
+def test_what_lies_near_given_sequences_is_said_in_words():
+    anatomy = model_of("none")
+    tokens = tokens_of(anatomy, length=LENGTH)
+    at, around = certify_near(anatomy, tokens), certify_near(anatomy, tokens[:1], 1e-3)
+    assert at.token.title.endswith(f"for inputs arbitrarily close to one of {len(tokens)} given sequences")
+    assert "every token is within 0.001 of one given sequence" in around.token.title
+    assert lower_bound_near(anatomy, tokens, 0.0, steps=2).title.endswith("for " + at.where)

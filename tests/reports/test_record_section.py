@@ -45,6 +45,13 @@ def test_names_stay_text():
     assert "script-src &#39;sha256-" in text and "default-src &#39;none&#39;" in text
 
 
+def test_a_page_with_claims_says_what_their_kinds_are():
+    text = render_record_page(page())
+    assert "<dt>kind</dt>" in text and "<dt>Lipschitz constant</dt>" not in text
+    asked = RecordPage("m", ("Lipschitz constant at most 2.",), (), (Record("two", failed="why"),))
+    assert "<dt>Lipschitz constant</dt>" in render_record_page(asked) and "<dt>kind" not in render_record_page(asked)
+
+
 def test_figures_are_data_of_the_page():
     held = re.search(r'id="page-data">(.*?)</script>', render_record_page(page()), re.DOTALL)
     assert held is not None

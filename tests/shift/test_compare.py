@@ -62,7 +62,7 @@ def test_points_that_the_metric_does_not_tell_apart_are_merged():
     shift = measure_shift(task_sample("sort", 5, 30), task_sample("sort", 9, 30, role="second"), resamples=20)
     assert (shift.first.items, shift.first.distinct, shift.first.points) == (30, 30, 1)
     assert shift.distance.value == pytest.approx(np.hypot(0.8, 0.8))
-    assert "noise gives none" in shift.verdict()
+    assert "noise gives none" in shift.verdict() and f"(unit: {shift.unit}; certified)" in shift.verdict()
 
 
 def test_the_verdict_of_no_shift_says_so():

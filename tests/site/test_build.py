@@ -78,6 +78,12 @@ def test_every_link_between_built_pages_resolves(site: Path) -> None:
     assert not dead
 
 
+def test_quotes_of_code_stay_as_they_are_typed(site: Path) -> None:
+    """Descriptions hold code such as probes=["ladder:items=200"], which readers copy."""
+    text = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    assert "probes=[&quot;ladder:items=200&quot;]" in text and not re.search("[“”]", text)
+
+
 def test_llms_txt_lists_every_page(site: Path) -> None:
     text = (site / "llms.txt").read_text(encoding="utf-8")
     for page in pages():

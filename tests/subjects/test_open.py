@@ -195,3 +195,10 @@ def test_what_is_no_subject_is_one_sentence(tmp_path):
     (tmp_path / "config.json").write_text("[]")
     with pytest.raises(UsageError, match="does not contain an object"):
         open_subject(tmp_path)
+
+
+@pytest.mark.wording
+@pytest.mark.parametrize(("heads", "said"), [(1, "1 of width 8 with 1 head"), (2, "1 of width 8 with 2 heads")])
+def test_one_head_is_one_head(heads, said):
+    subject = open_subject(Transformer(Architecture(1, 8, heads, 2), Interface(13, 13, 40, 12)))
+    assert dict(subject.facts)["layers"] == said

@@ -187,6 +187,12 @@ def test_bad_input_is_one_sentence(tmp_path: Path, monkeypatch, capsys, words: l
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.wording
+def test_a_port_that_does_not_exist_is_named_with_the_largest(tmp_path: Path, capsys) -> None:
+    assert main(["view", str(tmp_path), "--port", "65536"]) == 2
+    assert "--port must be at most 65,535" in capsys.readouterr().err
+
+
 def test_without_the_extra_there_is_one_sentence(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["view", str(tmp_path)]) == 2

@@ -131,6 +131,9 @@ def _values(command: str, place: str, action: argparse.Action, typed: str) -> It
             return [*_named(_TAKES[key], typed), (PATHS, "")]
     if command == "study" and place == "STUDY":
         return [*((name, "") for name in named_in("lengthwise.studies.spec:builtin_names")()), (PATHS, "")]
+    if place == "NAME":  # a study below runs/
+        own = named_in("lengthwise.studies.store:study_names")()
+        return [*((name, "") for name in (*own, *(["atlas"] if command == "report" else []))), (PATHS, "")]
     return [(PATHS, "")] if action.type in (None, str) else []  # numbers cannot be guessed
 
 

@@ -134,7 +134,7 @@ def view(parser: Parser) -> None:
     parser.add_argument(
         "folder", nargs="?", metavar="FOLDER", help="a folder of runs, a study or a run (default: runs)"
     )
-    parser.add("--port N", "the port to listen on (default: a free one)", whole_from(1))
+    parser.add("--port N", "the port to listen on (default: a free one)", whole_from(1, 65_535))
     parser.flag("--open", "open the page in your browser")
     parser.add("--bundle DIR", "write the page as static files to this folder, and start no server")
     parser.seed_help = ""

@@ -9,17 +9,23 @@ from lengthwise.analyses.layout import PageLayout
 from lengthwise.messages import explain, sentence
 from lengthwise.records import Record
 
-TERMS = ("cell", "encoding", "holds", "ladder", "learned", "level", "reach", "risk", "seed", "window", "witness", "W1")
+TERMS = (
+    *("cell", "encoding", "holds", "kind", "ladder", "learned", "level", "Lipschitz constant", "reach", "risk", "seed"),
+    *("window", "witness", "W1"),
+)
 explain(
     {
         "term.cell": "The runs of a study that differ only in their seed: one task with one encoding.",
         "term.encoding": "How a Transformer is told where a token is, such as `none`, `learned` or `rope`.",
         "term.holds": "A model holds at k times its training size when its reach is at least that.",
+        "term.kind": "How a claim is known: proved by a theorem, certified by a checked computation, measured, "
+        "predicted by a theory that was not checked here, or heuristic (a fitted or plausible statement).",
         "term.ladder": "A series of levels of increasing distance from training.",
         "term.learned": "A model has learned its task when exact match is at least 95 % at every size of its training "
         "range. One that has not learned says nothing about longer inputs.",
         "term.level": "A test distribution that moves one axis of a task away from training: deeper, wider, other "
         "values, or later positions.",
+        "term.Lipschitz constant": "A number L such that outputs differ by at most L times the distance of the inputs.",
         "term.reach": "The largest size up to which exact match stays at or above 95 % at every size measured.",
         "term.risk": "The mean share of wrong answer tokens, given the true answer so far.",
         "term.seed": (

@@ -71,7 +71,8 @@ def render_record_page(page: RecordPage) -> str:
     scripts = (bundle(), asset("page.js")) if drawn else ()
     data = {**figure_data(drawn), "tables": {}}
     values = {"page": page, "shown": page.records[:_SHOWN], "more": page.records[_SHOWN:]}
-    values |= {"few": len(page.records) <= _FEW, "terms": glossary(page.records, *page.headline)}
+    kinds = ["kind"] if any(record.claims for record in page.records) else []  # the heading of a column
+    values |= {"few": len(page.records) <= _FEW, "terms": glossary(page.records, *page.headline, *kinds)}
     return rendered("record_page.html.jinja", values, data, style, scripts, drawn)
 
 

@@ -42,4 +42,4 @@ def model_card(plan: Plan, history: History, curve: Curve | None = None) -> str:
 
 def _described(a: Architecture) -> str:
     kind = "decoder" if a.causal else "encoder"
-    return f"A Transformer {kind} of depth {a.depth}, width {a.width}, {a.heads} heads"
+    return f"A Transformer {kind} of depth {a.depth}, width {a.width}, {a.heads} head{'s' * (a.heads != 1)}"

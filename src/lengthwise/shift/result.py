@@ -228,7 +228,8 @@ class Shift:
             return f"The distance was not certified ({why}), so nothing is known about the shift."
         value = float(self.distance.value)
         how = "" if self.distance.kind == "certified" else "at most "  # the cost of a plan that need not be the best
-        start = f"{self.second.name} is {how}{value:.4g} {self.unit} from {self.first.name} ({self.distance.kind})"
+        known = f"{how}{value:.4g} (unit: {self.unit}; {self.distance.kind})"
+        start = f"The distance from {self.first.name} to {self.second.name} is {known}"
         null, shifted, _, test = self.noise
         if null.value is None or shifted.value is None or test.value is None:
             return f"{start}; a sample is too small to say what noise alone would give."

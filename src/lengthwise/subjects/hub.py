@@ -104,6 +104,7 @@ class HubSubject(Subject):
             return (("kind", f"{self.loaded[0].config.model_type} of transformers"), *scaling)
         anatomy: Anatomy = self.capability("anatomy")
         block, attention = anatomy.blocks[0], anatomy.blocks[0].attention
+        heads = f"{attention.heads} head{'s' * (attention.heads != 1)}"
         shared = f", {attention.key_heads} of keys" if attention.key_heads not in (None, attention.heads) else ""
         kind = "decoder" if attention.causal else "encoder"
         order = "attention and MLP in parallel" if block.order == "parallel" else f"{block.order}-norm"
@@ -113,7 +114,7 @@ class HubSubject(Subject):
         longest = anatomy.longest or getattr(config, "max_position_embeddings", None)
         return (
             ("kind", f"{config.model_type} of transformers, {kind}, {order}, weights in {precision}"),
-            ("layers", f"{len(anatomy.blocks)} of width {anatomy.width} with {attention.heads} heads{shared}"),
+            ("layers", f"{len(anatomy.blocks)} of width {anatomy.width} with {heads}{shared}"),
             ("attention", attention.rule),
             ("positions", positions),
             *((("context", f"{longest:,} tokens"),) if longest else ()),

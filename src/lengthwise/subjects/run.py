@@ -114,8 +114,9 @@ class OwnSubject(Subject):
         found = [("kind", f"{'run' if self.run else 'model'} of lengthwise, {'decoder' if own.causal else 'encoder'}")]
         if isinstance(own, Architecture):
             config = plain_settings(own)
+            heads = f"{config['heads']} head{'s' * (config['heads'] != 1)}"
             found += [
-                ("layers", f"{config['depth']} of width {config['width']} with {config['heads']} heads"),
+                ("layers", f"{config['depth']} of width {config['width']} with {heads}"),
                 ("attention", config["attention"]),
                 ("positions", config["position"]),
             ]

@@ -38,9 +38,10 @@ explain(
         "reach.single": "{label} {verb} {at} with {one}{unlearned}.",
         "reach.never_learned": "; {names} {was} not learned in the training range",
         "reach.incomparable": "No {noun} was learned with two encodings, so they cannot be compared yet.",
-        "reach.decides_one_not": "The encoding does not decide: {label} holds with {which} encoding.",
+        "reach.decides_one_all": "The encoding does not decide: {label} holds with every encoding.",
+        "reach.decides_one_none": "The encoding does not decide: {label} does not hold with any encoding.",
         "reach.decides_none": "The encoding decides for none of them: each holds with all of its encodings or with "
-        "none.",
+        "none of them.",
         "reach.decides_one": "The encoding decides: {examples}.",
         "reach.decides": "The encoding decides for {number}: {examples}{more}.",
         "reach.example": "{label} holds with {some} but not with {others}",
@@ -206,7 +207,7 @@ def _one_holds(held: Holding, several: bool, values: Mapping[str, Any]) -> str:
 
 
 def _never_learned(held: Holding) -> str:
-    """The rows that were learned with no encoding, and so are in no count of what holds."""
+    """The rows that were not learned with any encoding, and so are in no count of what holds."""
     names = held.never_learned
     was = "was" if len(names) == 1 else "were"
     return sentence("reach.never_learned", {"names": listed(names, 3), "was": was}) if names else ""
@@ -217,8 +218,8 @@ def _encoding_decides(held: Holding) -> str:
     if not rows:
         return sentence("reach.incomparable", {"noun": held.study.noun})
     if not decided and len(rows) == 1:
-        which = "every" if all(held.judged[rows[0].label].values()) else "no"
-        return sentence("reach.decides_one_not", {"label": rows[0].label, "which": which})
+        key = "reach.decides_one_all" if all(held.judged[rows[0].label].values()) else "reach.decides_one_none"
+        return sentence(key, {"label": rows[0].label})
     if not decided:
         return sentence("reach.decides_none")
     most = _EXAMPLES if len(held.study.encodings) <= _FEW_ENCODINGS else 1

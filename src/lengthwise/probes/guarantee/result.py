@@ -46,8 +46,8 @@ explain(
         "assumed.",
         "guarantee.loss_on_data": "Loss on the data: {loss:.4f} nats ({loss_bits:.4f} bits) per token, on {tokens:,} "
         "tokens of {documents:,} documents; chance is {chance:.4f} nats (ln {vocabulary:,}).",
-        "guarantee.smoothing": "{note}. Loss in nats, top-k in shares of tokens; data: the loss of the smoothed model "
-        "(1 - α) p + α / V, α = {alphas}; the message and all choices cost {complexity:.4g} nats per {unit}",
+        "guarantee.smoothing": "{note}. Loss in nats, top-k in shares of tokens; on the data: the loss of the smoothed "
+        "model (1 - α) p + α / V, α = {alphas}; the message and all choices cost {complexity:.4g} nats per {unit}",
         "guarantee.shares": "{note}. Shares of tokens",
         "guarantee.gap": "{original:.4f} nats before, {quantised:.4f} after ({gap:+.4f}), on the first {compared:,} "
         "tokens",

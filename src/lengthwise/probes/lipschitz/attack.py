@@ -23,7 +23,7 @@ from lengthwise.messages import explain
 from lengthwise.models.forward import embed, run_from
 from lengthwise.models.parts import Anatomy
 from lengthwise.models.placed import drawing
-from lengthwise.probes.lipschitz.parts import input_region
+from lengthwise.probes.lipschitz.parts import input_region, near_text
 from lengthwise.records import Assumption, Claim
 
 explain(
@@ -187,7 +187,7 @@ def lower_bound_near(
             found = attack(
                 f, near(centre, widening), centre, norm, steps, 0.1 * share, 0.5 * share, has_derivative(anatomy)
             )
-    where = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
+    where = near_text(len(tokens), widening)
     return _claim(anatomy, norm, found, where, {"attempts": len(tokens), "steps": steps, "seed": seed})
 
 

@@ -35,6 +35,7 @@ from lengthwise.probes.lipschitz.parts import (
     heads_of,
     input_region,
     near_constants,
+    near_text,
     region_of,
     sight_of,
 )
@@ -135,8 +136,7 @@ def certify_near(anatomy: Anatomy, tokens: Tensor, widening: float = 0.0) -> Lip
         x = embed(anatomy, tokens, at)
         region = region_of(x, widening)
         walk = CertifyingWalk(anatomy, tokens.shape[1], region, x, at, widening)
-    text = f"two inputs within {widening:g} per token of the same one of {len(tokens)} given sequences"
-    return _certificate(anatomy, walk, text, region)
+    return _certificate(anatomy, walk, near_text(len(tokens), widening), region)
 
 
 def _certificate(anatomy: Anatomy, walk: CertifyingWalk, text: str, region: Region) -> LipschitzCertificate:

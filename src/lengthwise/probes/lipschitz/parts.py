@@ -56,6 +56,14 @@ def region_of(x: Tensor, widening: float) -> Region:
     return _region(array(x).reshape(-1, x.shape[-1])).plus(widening, x.shape[-1])
 
 
+def near_text(sequences: int, widening: float) -> str:
+    """The set near given sequences in words; where nothing is moved, what is bounded is the derivative."""
+    one = f"one of {sequences} given sequences" if sequences > 1 else "one given sequence"
+    if widening == 0:
+        return f"inputs arbitrarily close to {one}"
+    return f"two inputs of which every token is within {widening:g} of {one}, the same for both"
+
+
 def _region(vectors: Floats) -> Region:
     """The region of vectors [n, W]: no radius below the true one, no spread or size above it.
 
