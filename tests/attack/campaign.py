@@ -47,12 +47,14 @@ OUT_OF_MEMORY = "this takes more memory than the machine gives"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an invocation ended; `fault` is empty where that is as it should be. The seconds are of processor time."""
+    """How an invocation ended; `fault` is empty where that is as it should be. The seconds are of processor time.
+    `stopped`: it took too long, or served a page, and was ended as by Ctrl-C."""
 
     fault: str
     code: int
     seconds: float
     text: str
+    stopped: bool = False
 
 
 def warm() -> None:
@@ -87,7 +89,7 @@ def run(one: Invocation) -> Outcome:
             text = output.read(1 << 20).decode("utf-8", errors="replace")
         code = os.waitstatus_to_exitcode(status)
         told = told or "--quiet" in one.arguments  # it was asked to tell nothing, and has to end at Ctrl-C
-        return Outcome(_fault(code, text, stopped, told, served), code, seconds, text)
+        return Outcome(_fault(code, text, stopped, told, served), code, seconds, text, stopped)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -122,7 +124,7 @@ def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, 
     progress before. What serves a page is stopped once it has said where. What would compute if it got a core is not
     late: others use the cores."""
     began, stopped, told = time.monotonic(), False, False
-    most = SECONDS
+    most, busy = SECONDS, began
     while True:
         done, status, used = os.wait4(child, os.WNOHANG)
         if done:
@@ -130,8 +132,10 @@ def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, 
         elapsed = time.monotonic() - began
         if elapsed > 1:
             seconds, computes = _session(child)
+            busy = time.monotonic() if computes else busy
+            waits = elapsed > PATIENCE * SECONDS and time.monotonic() - busy > SECONDS
             ready = served and elapsed > SERVED and os.fstat(output).st_size > 0
-            over = seconds > most or (elapsed > PATIENCE * SECONDS and not computes)
+            over = seconds > most or waits
             if not stopped and (ready or over):
                 stopped, told, began, most = True, os.fstat(output).st_size > 0, time.monotonic(), seconds + SECONDS
                 os.kill(child, signal.SIGINT)
@@ -141,11 +145,12 @@ def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, 
 
 
 def _session(leader: int) -> tuple[float, bool]:
-    """The seconds of processor time of a process and of those that it started, and whether one of them computes."""
+    """The seconds of processor time of a process and of those that it started, and whether one of them computes, or
+    would if it got a core or a page."""
     found = [_stat(path) for path in Path("/proc").glob("[0-9]*")]
     found = [fields for fields in found if fields and fields[3] == str(leader)]
     ticks = sum(int(fields[11]) + int(fields[12]) for fields in found)
-    return ticks / os.sysconf("SC_CLK_TCK"), any(fields[0] == "R" for fields in found)
+    return ticks / os.sysconf("SC_CLK_TCK"), any(fields[0] in "RD" for fields in found)
 
 
 def _stat(process: Path) -> list[str]:
@@ -199,18 +204,24 @@ def models_made(where: str | None = None) -> Iterator[None]:
 
 def campaign(seed: int, numbers: Sequence[int], told: bool = True) -> list[tuple[Invocation, Outcome]]:
     """Carry out invocations; the failures among them."""
-    failures, seconds = [], list[tuple[float, int]]()
+    failures, seconds, stopped = [], list[tuple[float, int]](), 0
     for done, number in enumerate(numbers):
         if told and done and done % 50 == 0:
             print(f"{done} of {len(numbers)} done, {len(failures)} failures", flush=True)
         one = invocation(seed, number)
         outcome = run(one)
         seconds.append((outcome.seconds, number))
+        stopped += outcome.stopped and one.arguments[:1] != ["view"]
         if outcome.fault:
             failures.append((one, outcome))
             if told:
                 last = (outcome.text.strip().splitlines() or [""])[-1]
                 print(f"{number} {outcome.fault} ({outcome.code}): {_shown(one)} → {last[:200]!r}", flush=True)
+    if told:
+        print(
+            f"{stopped} of {len(numbers)} told of their progress until they were stopped after {SECONDS:g} s",
+            flush=True,
+        )
     for most, number in sorted(seconds, reverse=True)[: 3 * told]:
         print(f"among the slowest: {most:.1f} s, {number}: {_shown(invocation(seed, number))}", flush=True)
     return failures

@@ -28,17 +28,46 @@ _HEAD = {"match": [[0, 0], [0, 0]], "local": [0, "1/2"], "value": [[1, 0], [0, 1
 _LIMIT = {"symbols": ["a", "b"], "embeddings": [[1, 0], [0, 1]], "positions": [[0, 0]], "layers": [{"heads": [_HEAD]}]}
 _STUDY = 'tasks = ["sort"]\npositions = ["rope"]\ntrain_size = [4]\nseeds = 1\nitems = 4\n\n[training]\nsteps = [2]\n'
 _LAYOUT = """def starts(size):
-    return [["1"] * size]
+    STARTS
 def step(state):
     BODY
+MORE
 """
 _SYMBOLS = ("('a', 'b')", "(-1, float('nan'))", "iter(int, 1)", "exit(7)", "1 / 0", "()", "('a', 'a')", "'ab' * 10**7")
 _ANSWERS = ("prompts", "prompts - 9", "prompts * float('nan')", "prompts + 10**9", "[[]]", "None", "np.zeros((1, 1))")
 _SOLVED = ("list(prompt)", "prompt", "exit(3)", "iter(int, 1)", "None", "[float('nan')]", "__import__('sys').exit('x')")
-_BODIES = (
-    *("return state[1:]", "exit(5)", "while True: pass", "raise SystemExit(6)", "return state * 2", "return None"),
-    *("return 1 / 0", "return [float('nan')]", "return iter(int, 1)", "return [['1']]", "return ['1' * 10**7]"),
+_STARTS = (
+    *("return [['1'] * size]", "return None", "return [None]", "return [[None]]", "return iter(int, 1)", "return []"),
+    *(
+        "return [['1'] * 10**6]",
+        "yield ['1']; exit(2)",
+        "return [['\\ud800']]",
+        "return [['keep']]",
+        "raise GeneratorExit",
+    ),
 )
+_BODIES = (
+    *(
+        "return state[1:] or None",
+        "return state[1:]",
+        "exit(5)",
+        "while True: pass",
+        "raise SystemExit(6)",
+        "return state * 2",
+        "return None",
+    ),
+    *("return 1 / 0", "return [float('nan')]", "return iter(int, 1)", "return [['1']]", "return ['1' * 10**7]"),
+    *("return [*state, '1']", "return state[::-1]", "raise GeneratorExit"),
+)
+_MORE = (
+    "",
+    *(f"def {name}(state):\n    return {value}" for name in ("labels", "sources") for value in (
+        *("None", "3", "[3]", "[object()] * len(state)", "iter(int, 1)", "exit(6)", "[[10**30]] * len(state)"),
+        *("['keep'] * len(state)", "[[-5]] * (len(state) - 1)", "[[0]] * (len(state) - 1)"),
+    )),
+    *(f"def draw(size, random):\n    return {value}" for value in ("['1'] * size", "None", "[object()]", "exit(4)")),
+    *("labels = 3", "sources = 4", "draw = 5"),
+)  # fmt: skip
 _NET = """import torch
 class Net(torch.nn.Module):
     def __init__(self, vocabulary, outputs):
@@ -73,6 +102,7 @@ RIGHT: dict[str, str | bytes] = {
     "items": _ITEMS,
     "pairs": _PAIRS,
     "chains": '{"states": ["1 0 1", "1 1", "0"]}\n{"states": ["0 1", "1"]}\n',
+    "ids": '{"tokens": [3, 1, 2]}\n{"tokens": [1, 2, 4, 0]}\n',
     "dfa": json.dumps(_DFA),
     "limit": json.dumps({**_LIMIT, "readout": [[1, 0]]}),
     "text": "It was the best of times, it was the worst of times. " * 20,
@@ -87,7 +117,8 @@ RIGHT: dict[str, str | bytes] = {
     "json.gz": json.dumps({"schema": 1, "tasks": {}, "rows": [], "records": []}),  # packed when it is written
 }
 KINDS = tuple(RIGHT)
-ENDINGS = {"items": "jsonl", "pairs": "jsonl", "chains": "jsonl", "dfa": "json", "limit": "json", "text": "txt"}
+_LINES = ("items", "pairs", "chains", "ids")
+ENDINGS = {**dict.fromkeys(_LINES, "jsonl"), "dfa": "json", "limit": "json", "text": "txt"}
 _DEEP, _DIGITS = "[" * 100_000, "9" * 5000
 
 
@@ -111,7 +142,9 @@ def _content(draw: random.Random, kind: str) -> bytes:
         for mark, values in choices.items():
             text = text.replace(mark, values[0] if draw.random() < 0.5 else draw.choice(values))
     elif kind == "layout.py":
-        text = _LAYOUT.replace("BODY", draw.choice(_BODIES))
+        text = _LAYOUT
+        for mark, values in {"STARTS": _STARTS, "BODY": _BODIES, "MORE": _MORE}.items():
+            text = text.replace(mark, values[0] if draw.random() < 0.5 else draw.choice(values))
     elif kind == "net.py":
         for mark, values in {"FORWARD": _FORWARD, "BUILD": _BUILD}.items():
             text = (text or _NET).replace(mark, values[0] if draw.random() < 0.4 else draw.choice(values))

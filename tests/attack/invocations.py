@@ -28,6 +28,8 @@ NUMBERS = (
         "-0",
         "1e3",
         "1e18",
+        "1e308",
+        "5e-324",
         "1e400",
         "-1e400",
         "nan",
@@ -115,6 +117,9 @@ BEGINNINGS = (
     *("train sort --dry-run", "train --data FILE.items --dry-run", "train FILE.py --dry-run"),
     *("train sort --steps 2 --batch 4 --depth 1 --width 16 --heads 1 --items 4 --train-size 4 --test-size 6",),
     *("train-length simple_task --dry-run", "train-length FILE.py --dry-run", "train-length kgram_law --dry-run"),
+    *("train --formulation FILE.pairs --dry-run", "check --formulation FILE.layout.py --repair"),
+    "train --formulation FILE.layout.py --steps 2 --batch 4 --depth 1 --width 16 --heads 1 --items 4 --train-size 4"
+    " --test-size 6",
     *("train sort --model FILE.net.py::Net --dry-run", "measure FILE.net.py::build --task sort --items 4"),
     *("measure FILE.net.py::Net --task sort --items 4 --test-size 5", "inspect FILE.net.py::build --items 2"),
     *("study FILE.toml --no-report", "study FILE.toml --dry-run", "study quick --dry-run", "study --list"),
@@ -146,11 +151,13 @@ OF_MODELS = (
         "measure MODEL --task sort --items 4 --tokens FILE.dfa",
     ),
     *("measure MODEL --task needle --rope none --items 2 --text FILE.text",),
+    "bound shift MODEL --from FILE.ids --to FILE.ids --items 4",
     *("contexture MODEL --items 8 --twins 1", "train --from MODEL --dry-run", "bound shift MODEL --to 14 --items 4"),
 )
 OF_STUDIES = (
     *("study show STUDY", "study status STUDY", "study export STUDY out.csv", "study export STUDY out.csv --claims"),
     *("study export STUDY out.json --summary", "study rebuild STUDY", "report STUDY", "view STUDY --bundle page"),
+    *("check sort --against STUDY", "study export STUDY out.json.gz --atlas"),
     *("view . --bundle page", "view STUDY", "study show STUDY --analysis reach", "train sort --folder STUDY --dry-run"),
 )
 MODEL_SHARE, STUDY_SHARE = 0.25, 0.08

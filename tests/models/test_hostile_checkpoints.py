@@ -77,6 +77,13 @@ def test_a_config_that_lies(copied: Path, key: str, value: Any) -> None:
     assert said or key == "architectures"  # which decides no number
 
 
+def test_a_config_that_is_nested_deeply(copied: Path) -> None:
+    """Not so deeply that it is no JSON."""
+    text = (copied / "config.json").read_text().rstrip().removesuffix("}")
+    (copied / "config.json").write_text(f'{text}, "more": {"[" * 600 + "]" * 600}}}')
+    assert complaint(lambda: open_subject(copied).capability("anatomy"))
+
+
 def test_a_config_may_not_describe_more_than_the_weights_hold(copied: Path) -> None:
     config = json.loads((copied / "config.json").read_text())
     (copied / "config.json").write_text(json.dumps({**config, "vocab_size": 2**30}))

@@ -146,8 +146,8 @@ def _guarded(arguments: list[str]) -> int:
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:  # nothing here raises one that is no Exception; code of the user's did
-        name = type(error).__name__
-        complain(f"code that was run raised {name}, which is no subclass of Exception; let it raise one that is")
+        kind = type(error).__name__
+        complain(f"code that was run raised {kind}, which is no subclass of Exception; let it raise one")
         code = 2
     sys.stdout.flush()
     return code

@@ -58,8 +58,11 @@ def checked_config(folder: Path) -> dict[str, Any]:
         raise UsageError(f"{folder / CONFIG} is not the config of a model: it names no model_type")
     if (folder / _ADAPTER).exists():
         raise UsageError(f"{folder} holds an adapter ({_ADAPTER}); merge it into its base model and save that")
-    found = _checked(config, folder / CONFIG)
-    _check_numbers(found, folder / CONFIG)
+    try:
+        found = _checked(config, folder / CONFIG)
+        _check_numbers(found, folder / CONFIG)
+    except RecursionError:
+        raise UsageError(f"{folder / CONFIG} is not the config of a model: it is nested too deeply") from None
     return {key: value for key, value in found.items() if key not in _NUMBER_TYPES}
 
 
