@@ -117,6 +117,13 @@ def test_a_program_of_ones_own_is_checked(cli):
     assert cli("check", "dyck_1", "--program", "mine.txt").code == 2
 
 
+@pytest.mark.parametrize("more", [("--figure", "a.svg"), ("--position", "rope"), ("--explain",), ("--seed", "1")])
+def test_a_program_takes_no_option_that_would_do_nothing(cli, more):
+    Path("mine.txt").write_text(DYCK)
+    answer = cli("check", "dyck_1", "--program", "mine.txt", *more)
+    assert answer.code == 2 and answer.out == "" and f"{more[0]} cannot be used with --program" in answer.err
+
+
 def test_steps_written_by_a_decoder(cli):
     """In the text of all states the running parity has to be found among copies: windows of 3 no longer settle it."""
     out = cli("check", "parity_columns", "--decoder", "--position", "t5", "--train-size", "6", "--json").out

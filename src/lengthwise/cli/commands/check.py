@@ -42,6 +42,7 @@ from lengthwise.tasks.sizes import name_of
 from lengthwise.tasks.task import Task
 
 _INDENT = "    "
+_OF_CARDS = ("position", "model", "train_size", "test_size", "items", "decoder", "explain", "figure", "page")
 
 Spec = str | dict[str, object] | None
 
@@ -61,22 +62,16 @@ def run(options: argparse.Namespace) -> int:
             "`lengthwise check sort` or `lengthwise check --against huang2025`"
         )
     if options.against is not None:
-        for name in (
-            "position",
-            "model",
-            "train_size",
-            "test_size",
-            "items",
-            "decoder",
-            "program",
-            "explain",
-            "figure",
-            "page",
-        ):
-            if getattr(options, name) not in (None, False):
-                raise UsageError(f"--{name.replace('_', '-')} cannot be used with --against: the study decides it")
+        _refuse(options, (*_OF_CARDS, "program"), "--against: the study decides it")
         return _run_against(options)
     return _show_card(options, spec) if options.program is None else _check_program(options, spec)
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], what: str) -> None:
+    """Options that would do nothing here."""
+    for name in names:
+        if getattr(options, name) not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} cannot be used with {what}")
 
 
 def _run_against(options: argparse.Namespace) -> int:
@@ -168,6 +163,7 @@ def _check_program(options: argparse.Namespace, spec: Spec) -> int:
     """Compare a user's program with the solver of a task; exit code 3 if it is wrong."""
     if spec is None:
         raise UsageError("--program is checked against a task, as in `lengthwise check sort --program mine.txt`")
+    _refuse(options, (*_OF_CARDS, "seed"), "--program, which is compared with the answers of the task")
     found = verify_program(load_program(options.program), tasks.make(spec), budget_seconds=5.0)
     if options.json:
         write_object("check", {"program": options.program, **found.plain(), "claim": found.claim().plain()})
