@@ -268,6 +268,7 @@ def test_hemispheres_are_certified_or_not_said(bounds, value, status):
     found = dataclasses.replace(RULE["stable"], longest=at_longest(*bounds, [1, 2, 3, 2.5, 4, 4]))
     *_, energy, first, last = geometry_claims(found, found)
     assert (first.value, first.status) == (last.value, last.status) == (value, status)
+    assert ("geometry.flat_margin" in [one.key for one in first.assumptions]) == (value is False)
     assert first.evidence["place"] == "embedding" and last.evidence["place"] == "block 4"
     assert energy.value == 1 and energy.evidence["never_falls"] is False and energy.evidence["beta"] == 1
 

@@ -54,6 +54,7 @@ explain(
         "geometry.first_token": "change of spread by the first token at length {tokens}, {after}",
         "geometry.energy": "blocks that lower the energy at beta {beta:g}, of {blocks}",
         "geometry.hemisphere": "an open hemisphere contains the tokens of the first sequence {after}",
+        "geometry.flat_margin": "a margin of {rounding:g} or less counts as none",
         "geometry.one_draw": "one draw of the random weights stands for all",
         "geometry.chosen_place": "the place was chosen as the least of all, so its interval is a little too low",
         "geometry.first_sequence": "the first sequence stands for all, and its states are those computed, rounding "
@@ -223,6 +224,8 @@ def _hemisphere(trained: TokenMeasures, longest: AtLongest, at: int) -> Claim:
     seen = (Assumption("geometry.first_sequence"),)
     source = Reference("docs/explanation/geometry.md", "cluster measures")
     value, status = (None, "unknown") if low <= ROUNDING < high else (low > ROUNDING, "holds")
+    if value is False:
+        seen += (Assumption("geometry.flat_margin", "caveat", {"rounding": ROUNDING}),)
     return Claim("geometry.hemisphere", value, "", "certified", status, None, seen, source, evidence)
 
 
