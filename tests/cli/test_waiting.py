@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from types import ModuleType
 
 import pytest
 
 from lengthwise import progress, terminal
-from lengthwise.cli.commands import tasks
+from lengthwise.cli.commands import tasks, view
 from processes import PATIENCE, wait_until
 
 # A command that neither tells of itself nor is heard of otherwise.
@@ -31,7 +32,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.05)
 
 
-def slow(seconds: float, monkeypatch: pytest.MonkeyPatch, says: str = "") -> None:
+def slow(seconds: float, monkeypatch: pytest.MonkeyPatch, says: str = "", command: ModuleType = tasks) -> None:
     def run(options: object) -> int:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -40,7 +41,7 @@ def slow(seconds: float, monkeypatch: pytest.MonkeyPatch, says: str = "") -> Non
                 print(says, file=sys.stderr)
         return 0
 
-    monkeypatch.setattr(tasks, "run", run)
+    monkeypatch.setattr(command, "run", run)
 
 
 @pytest.mark.usefixtures("soon")
@@ -50,6 +51,13 @@ def test_a_command_that_says_nothing_is_told_of(cli, monkeypatch: pytest.MonkeyP
     assert answer.code == 0 and answer.out == ""
     assert answer.err.count("tasks: ") > 1
     assert cli("tasks", "--quiet").err == ""
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_page_is_told_of_while_it_is_written_but_not_while_it_is_served(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow(0.6, monkeypatch, command=view)
+    assert cli("view", "--bundle", "page").err.count("view: ") > 1
+    assert cli("view").err == ""
 
 
 def test_one_that_speaks_is_left_to_speak(cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -229,7 +229,8 @@ def _carried_out(name: str, options: Namespace) -> int:
     _check_folder()
     how = {name: given for name in HOW if (given := getattr(options, HOW[name], None))}
     yes = getattr(options, "yes", False)
-    told = waited(name, options.quiet or name == "view")  # which waits for visitors
+    serves = name == "view" and options.bundle is None  # and waits for visitors
+    told = waited(name, options.quiet or serves)
     with trusting(getattr(options, "trust", False)) as refused, lifted(yes), computing(**how), told:
         code = importlib.import_module(f"lengthwise.cli.commands.{_in_python(name)}").run(options)
     left_out = "is named by stored data and was not run; --trust runs it"
