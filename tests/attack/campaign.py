@@ -83,7 +83,7 @@ def run(one: Invocation) -> Outcome:
             child = os.fork()
             if child == 0:
                 _child(one, folder, output.fileno())
-            served = one.arguments[:1] == ["view"]
+            served = _serves(one)
             status, seconds, stopped, told = _waited(child, output.fileno(), served)
             output.seek(0)
             text = output.read(1 << 20).decode("utf-8", errors="replace")
@@ -117,6 +117,11 @@ def _child(one: Invocation, folder: Path, output: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code & 255 if isinstance(code, int) else 98)
+
+
+def _serves(one: Invocation) -> bool:
+    """Whether it answers visitors until it is stopped, if it is right; a bundle is written and ends by itself."""
+    return one.arguments[:1] == ["view"] and not any(word.startswith("--bundle") for word in one.arguments)
 
 
 def _waited(child: int, output: int, served: bool = False) -> tuple[int, float, bool, bool]:
@@ -211,7 +216,7 @@ def campaign(seed: int, numbers: Sequence[int], told: bool = True) -> list[tuple
         one = invocation(seed, number)
         outcome = run(one)
         seconds.append((outcome.seconds, number))
-        stopped += outcome.stopped and one.arguments[:1] != ["view"]
+        stopped += outcome.stopped and not _serves(one)
         if outcome.fault:
             failures.append((one, outcome))
             if told:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attack.campaign import Outcome, _fault, run
+from attack.campaign import Outcome, _fault, _serves, run
 from attack.damage import STORE
 from attack.invocations import BEGINNINGS, OF_MODELS, OF_STUDIES, Invocation, invocation
 from attack.reproducers import REPRODUCERS, plain, restored
@@ -84,6 +84,14 @@ def test_faults_are_found() -> None:
     assert outcome_of("import os; os._exit(9)").fault == "code"
     assert outcome_of("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").fault == "signal"
     assert outcome_of("raise SystemExit(9)").fault == ""
+
+
+@pytest.mark.parametrize(
+    "words, serves", [("view .", True), ("view . --bundle page", False), ("view --bundle=a", False), ("tasks", False)]
+)
+def test_a_bundle_is_not_taken_for_a_page_that_is_served(words: str, serves: bool) -> None:
+    """It may take longer than a page takes to say where it is, and is not stopped for that."""
+    assert _serves(Invocation(0, words.split(), [])) is serves
 
 
 def test_a_page_that_is_served_ends_by_ctrl_c() -> None:
