@@ -163,7 +163,6 @@ OWN = {
     "studies/record.py": (1, "records in the index"),
     "studies/export.py": (1, "an output"),
     "studies/spec.py": (1, "studies of the package"),
-    "studies/store.py": (1, "columns of the index"),
     "studies/sound.py": (2, "records and columns of the index, whose types are checked"),
     "cli/commands/view.py": (1, "an address for the browser"),
     "training/journal.py": (2, "a journal, appended; a line of one that `reading` opened"),

@@ -240,6 +240,14 @@ def test_a_study_without_its_index_has_a_sentence_and_is_followed_again(small_st
     assert page.look()["small"]["total"] == 4 and "reason" not in page.rows["small"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_nobody_waits_for_a_pipe_in_place_of_an_index(small_study: Path) -> None:
+    (small_study / RUNS).mkdir()
+    (small_study / INDEX).unlink()
+    os.mkfifo(small_study / INDEX)
+    assert Follower(small_study.parent).look()["small"]["reason"]
+
+
 def test_looks_are_cut_short_and_end_with_everything(tmp_path: Path) -> None:
     for number in range(5):
         write_run(tmp_path / f"r{number}", seed=number)

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from lengthwise.errors import UsageError
 from lengthwise.probes.probe import called
+from lengthwise.reading import open_file
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord, State, Summary
 from lengthwise.studies.sound import check_run_values, fact, mapping
@@ -291,10 +292,10 @@ def index_stamp(folder: Path) -> tuple[int, int, int] | None:
     """What differs after every change of an index: its file, its length, and the counter in its header that SQLite
     raises with each transaction. None where there is no index."""
     try:
-        with (folder / INDEX).open("rb") as file:
+        with open_file(folder / INDEX) as file:  # a pipe in its place would be waited for
             found, head = os.fstat(file.fileno()), file.read(28)
         return found.st_ino, found.st_size, int.from_bytes(head[24:28], "big")
-    except OSError:
+    except (OSError, UsageError):
         return None
 
 
