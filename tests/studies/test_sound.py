@@ -55,8 +55,10 @@ def test_columns_of_runs(tmp_path: Path, sound: bytes, column: str, value: objec
         ("update records set content = ?", "[" * 100_000),
         ("update records set content = ?", json.dumps({"schema": 1, "text": 7})),
         ("update records set content = ?", "null"),
+        ("update records set content = ?", b"{}"),
+        ("update records set slug = ?", None),
     ],
 )
-def test_what_a_report_reads(tmp_path: Path, sound: bytes, sql: str, value: str) -> None:
+def test_what_a_report_reads(tmp_path: Path, sound: bytes, sql: str, value: object) -> None:
     with pytest.raises(UsageError, match=r"damaged .*study rebuild"):
         _ = [run.curve for run in read_content(changed(tmp_path, sound, sql, value)).runs if run.state == "done"]

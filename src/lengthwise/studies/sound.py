@@ -43,6 +43,14 @@ def check_run_values(values: Mapping[str, Any], summed: Mapping[str, Any]) -> No
         _check_types(summed, _DONE)
 
 
+def check_stored(stored: Mapping[str, str]) -> Mapping[str, str]:
+    """The records of a run: texts by names."""
+    for slug, content in stored.items():
+        if not (isinstance(slug, str) and isinstance(content, str)):
+            raise ValueError(f"a record of a run is {str(slug)[:_SHOWN]!r}: {str(content)[:_SHOWN]!r}")
+    return stored
+
+
 def mapping(text: str) -> dict[str, Any]:
     """The settings or the results of a run."""
     found = json.loads(text)

@@ -20,7 +20,7 @@ from lengthwise.probes.probe import called
 from lengthwise.reading import open_file
 from lengthwise.registry import nearest
 from lengthwise.studies.record import RunRecord, State, Summary
-from lengthwise.studies.sound import check_run_values, fact, mapping
+from lengthwise.studies.sound import check_run_values, check_stored, fact, mapping
 
 INDEX, RUNS, SPECIFICATION = "index.sqlite", "runs", "study.toml"
 HOME = Path("runs")
@@ -254,7 +254,7 @@ def _record(row: tuple[Any, ...], stored: Mapping[str, Mapping[str, str]]) -> Ru
         **decoded,
         summary=summary,
         detail=mapping(detail) if detail else {},
-        stored=stored.get(values["key"], {}) if values["state"] == "done" else {},
+        stored=check_stored(stored.get(values["key"], {})) if values["state"] == "done" else {},
     )
 
 
